@@ -1,0 +1,380 @@
+//! The simulation loop: a clock, timers, signals between components, limits and a fingerprint.
+
+use super::event_list::{EventList, MAX_SEQUENCE, PriorityClass};
+use super::random::{Stream, StreamSeed, mix};
+use super::time::{SimDuration, SimTime};
+use super::trace::Trace;
+
+/// A handle to one pending event: a timer of an entity (a server, a user, a job).
+///
+/// A timer belongs to the component that added it and holds at most one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timer(u32);
+
+/// What one component tells another: a named output with a value, delivered at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// Index of the sending component.
+    pub sender: u16,
+    /// Which of the sender's outputs; the model's documentation names them.
+    pub output: u16,
+    /// What the output carries, for instance the index of a link.
+    pub value: u64,
+}
+
+/// State with its events. The simulation is generic over it, so a handler is called directly.
+///
+/// `G` is the event type of the whole simulation: the component's own when it is alone, an enum
+/// over all components when several share the clock.
+pub trait Component {
+    /// What can happen to this component.
+    type Event: Copy;
+
+    /// Adds the timers and arms the first events. Called once before the run.
+    fn start<G: Copy + From<Self::Event>>(&mut self, engine: &mut Engine<G>);
+
+    /// Something armed by this component is due now.
+    fn handle<G: Copy + From<Self::Event>>(&mut self, engine: &mut Engine<G>, event: Self::Event);
+}
+
+/// What the engine runs: a single component, or a composite that hands each event to the component
+/// it belongs to.
+pub trait Root {
+    /// The event type of the whole simulation.
+    type Event: Copy;
+
+    /// Called once before the run.
+    fn start(&mut self, engine: &mut Engine<Self::Event>);
+
+    /// The event of a timer owned by [`Engine::owner`] is due now.
+    fn handle(&mut self, engine: &mut Engine<Self::Event>, event: Self::Event);
+}
+
+impl<C: Component> Root for C {
+    type Event = C::Event;
+
+    #[inline]
+    fn start(&mut self, engine: &mut Engine<C::Event>) {
+        Component::start(self, engine);
+    }
+
+    #[inline]
+    fn handle(&mut self, engine: &mut Engine<C::Event>, event: C::Event) {
+        Component::handle(self, engine, event);
+    }
+}
+
+/// How far a run may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Virtual time at which a run that is still going ends.
+    pub horizon: SimTime,
+    /// Number of events after which a run that is still going ends.
+    pub event_budget: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { horizon: SimTime::MAX, event_budget: MAX_SEQUENCE / 2 }
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// Nothing was left to happen.
+    Idle,
+    /// A component called [`Engine::stop`]: what was asked for is known.
+    Stopped,
+    /// The next event lay beyond [`Limits::horizon`].
+    Horizon,
+    /// [`Limits::event_budget`] events had been handled.
+    EventBudget,
+    /// An event was armed past the end of representable time.
+    TimeOverflow,
+    /// A component asked for more timers than [`super::MAX_SLOTS`].
+    TooManyTimers,
+}
+
+/// The clock and everything that is to happen.
+#[derive(Debug)]
+pub struct Engine<G> {
+    now: SimTime,
+    list: EventList,
+    events: Vec<Option<G>>,
+    owners: Vec<u16>,
+    owner: u16,
+    seed: StreamSeed,
+    handled: u64,
+    fingerprint: u64,
+    ending: Option<RunEnd>,
+    signals_wanted: bool,
+    signals: Vec<Signal>,
+    trace: Option<Box<Trace>>,
+    log: Option<Vec<HandledEvent>>,
+}
+
+/// One handled event, for finding where two runs part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandledEvent {
+    /// When it was due.
+    pub time: SimTime,
+    /// The timer's number.
+    pub timer: u32,
+    /// The component that owns the timer.
+    pub owner: u16,
+}
+
+impl<G: Copy> Default for Engine<G> {
+    fn default() -> Self {
+        Self::new(StreamSeed::default())
+    }
+}
+
+impl<G: Copy> Engine<G> {
+    /// An engine at time zero with nothing to do.
+    #[must_use]
+    pub fn new(seed: StreamSeed) -> Self {
+        Self {
+            now: SimTime::ZERO,
+            list: EventList::new(),
+            events: Vec::new(),
+            owners: Vec::new(),
+            owner: 0,
+            seed,
+            handled: 0,
+            fingerprint: 0,
+            ending: None,
+            signals_wanted: false,
+            signals: Vec::new(),
+            trace: None,
+            log: None,
+        }
+    }
+
+    /// Back to time zero with nothing to do, for another replication; keeps the memory.
+    pub fn reset(&mut self, seed: StreamSeed) {
+        self.now = SimTime::ZERO;
+        self.list.clear();
+        self.events.clear();
+        self.owners.clear();
+        self.owner = 0;
+        self.seed = seed;
+        self.handled = 0;
+        self.fingerprint = 0;
+        self.ending = None;
+        self.signals.clear();
+        if let Some(log) = &mut self.log {
+            log.clear();
+        }
+    }
+
+    /// The current instant.
+    #[inline]
+    #[must_use]
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// What this replication's streams are derived from.
+    #[must_use]
+    pub fn seed(&self) -> StreamSeed {
+        self.seed
+    }
+
+    /// The random stream of `purpose` in `component` for this replication.
+    #[must_use]
+    pub fn stream(&self, component: &str, purpose: &str) -> Stream {
+        self.seed.stream(component, purpose)
+    }
+
+    /// Adds a timer owned by the component being run.
+    ///
+    /// Past [`super::MAX_SLOTS`] timers the run ends with [`RunEnd::TooManyTimers`]; the timer
+    /// returned then is the last good one and must not be relied on.
+    pub fn add_timer(&mut self) -> Timer {
+        match self.list.add_slot() {
+            Some(slot) => {
+                self.events.push(None);
+                self.owners.push(self.owner);
+                Timer(slot)
+            }
+            None => {
+                self.ending.get_or_insert(RunEnd::TooManyTimers);
+                Timer(super::MAX_SLOTS as u32 - 1)
+            }
+        }
+    }
+
+    /// Arms `timer` to go off after `delay`, replacing what it was armed for.
+    ///
+    /// Events of one instant run in the order in which they were armed. A delay beyond the end
+    /// of time ends the run with [`RunEnd::TimeOverflow`].
+    #[inline]
+    pub fn arm(&mut self, timer: Timer, delay: SimDuration, event: impl Into<G>) {
+        if delay.is_zero() {
+            self.list.arm_immediately(timer.0, self.now);
+            self.events[timer.0 as usize] = Some(event.into());
+            return;
+        }
+        match self.now.checked_add(delay) {
+            Some(time) => self.arm_at(timer, time, PriorityClass::NORMAL, event),
+            None => {
+                self.ending.get_or_insert(RunEnd::TimeOverflow);
+            }
+        }
+    }
+
+    /// Arms `timer` to go off at `time`, or now if that has passed.
+    #[inline]
+    pub fn arm_at(
+        &mut self,
+        timer: Timer,
+        time: SimTime,
+        class: PriorityClass,
+        event: impl Into<G>,
+    ) {
+        self.list.arm(timer.0, time.max(self.now), class);
+        self.events[timer.0 as usize] = Some(event.into());
+    }
+
+    /// Cancels what `timer` is armed for; false when it was not armed. A cancelled event neither
+    /// moves the clock nor keeps the run alive.
+    #[inline]
+    pub fn disarm(&mut self, timer: Timer) -> bool {
+        self.list.disarm(timer.0)
+    }
+
+    /// True when `timer` is armed.
+    #[must_use]
+    pub fn is_armed(&self, timer: Timer) -> bool {
+        self.list.is_armed(timer.0)
+    }
+
+    /// When `timer` is due.
+    #[must_use]
+    pub fn deadline(&self, timer: Timer) -> Option<SimTime> {
+        self.list.deadline(timer.0)
+    }
+
+    /// Ends the run after the event being handled: what was asked for is known.
+    pub fn stop(&mut self) {
+        self.ending.get_or_insert(RunEnd::Stopped);
+    }
+
+    /// Sends `value` on an output of the component being run. Free when nothing is connected.
+    #[inline]
+    pub fn emit(&mut self, output: u16, value: u64) {
+        if self.signals_wanted {
+            self.signals.push(Signal { sender: self.owner, output, value });
+        }
+    }
+
+    /// Whether emitted signals are kept for delivery.
+    pub fn want_signals(&mut self, wanted: bool) {
+        self.signals_wanted = wanted;
+    }
+
+    /// The oldest undelivered signal at `index`, for the composite that delivers them.
+    #[must_use]
+    pub fn signal(&self, index: usize) -> Option<Signal> {
+        self.signals.get(index).copied()
+    }
+
+    /// Forgets the delivered signals.
+    pub fn clear_signals(&mut self) {
+        self.signals.clear();
+    }
+
+    /// The component being run: the owner of the timer that went off.
+    #[inline]
+    #[must_use]
+    pub fn owner(&self) -> u16 {
+        self.owner
+    }
+
+    /// Names the component that is about to run, so that timers and signals are its own.
+    #[inline]
+    pub fn set_owner(&mut self, owner: u16) {
+        self.owner = owner;
+    }
+
+    /// Events handled so far.
+    #[must_use]
+    pub fn events_handled(&self) -> u64 {
+        self.handled
+    }
+
+    /// A hash over the time and timer of every event handled so far, in order.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        mix(self.fingerprint ^ self.handled)
+    }
+
+    /// Where spans and counters of this run are recorded, if anywhere.
+    #[inline]
+    pub fn trace(&mut self) -> Option<&mut Trace> {
+        self.trace.as_deref_mut()
+    }
+
+    /// Records spans and counters from now on.
+    pub fn start_trace(&mut self) {
+        self.trace = Some(Box::default());
+    }
+
+    /// Ends recording and returns what was recorded.
+    pub fn take_trace(&mut self) -> Option<Box<Trace>> {
+        self.trace.take()
+    }
+
+    /// Keeps every handled event, for `--check-determinism`.
+    pub fn start_log(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// The events handled since [`Engine::start_log`].
+    pub fn take_log(&mut self) -> Vec<HandledEvent> {
+        self.log.take().unwrap_or_default()
+    }
+
+    /// Starts `root` and runs it until nothing is left, it stops, or a limit is hit.
+    pub fn run<R>(&mut self, root: &mut R, limits: Limits) -> RunEnd
+    where
+        R: Root<Event = G>,
+    {
+        root.start(self);
+        self.resume(root, limits)
+    }
+
+    /// Goes on with a run that ended at a limit.
+    pub fn resume<R>(&mut self, root: &mut R, limits: Limits) -> RunEnd
+    where
+        R: Root<Event = G>,
+    {
+        loop {
+            if let Some(end) = self.ending {
+                return end;
+            }
+            let Some((time, slot)) = self.list.pop_until(limits.horizon) else {
+                return if self.list.is_empty() { RunEnd::Idle } else { RunEnd::Horizon };
+            };
+            if self.handled >= limits.event_budget || self.list.sequence() >= MAX_SEQUENCE - 1 {
+                return RunEnd::EventBudget;
+            }
+            self.now = time;
+            self.handled += 1;
+            let index = slot as usize;
+            self.owner = self.owners[index];
+            self.fingerprint = (self.fingerprint ^ time.as_nanos() ^ (u64::from(slot) << 44))
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .rotate_left(29);
+            if let Some(log) = &mut self.log {
+                log.push(HandledEvent { time, timer: slot, owner: self.owner });
+            }
+            // An armed slot always has its event; a missing one would be a fault of this file.
+            if let Some(event) = self.events[index] {
+                root.handle(self, event);
+            }
+        }
+    }
+}

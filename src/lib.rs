@@ -1,0 +1,8 @@
+//! convsim answers one question before anyone touches a device: with this configuration, how long
+//! does the control plane take to converge, and how often do its clients time out?
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod engine;
+pub mod models;
+pub mod quantities;

@@ -1,0 +1,181 @@
+//! What a model is.
+
+use std::fmt::Debug;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::engine::{Component, Engine, SimTime};
+
+/// A simulated system: a component with a configuration that a user writes and metrics that a
+/// user reads.
+///
+/// An instance is made once per worker thread and run many times: [`Component::start`] puts it
+/// back to its initial state, keeping its memory.
+pub trait Model: Component + Sized {
+    /// What a user sets. Every field has a doc comment, a default, and `x-source` and (for plain
+    /// numbers) `x-unit` in its schema; the schema is what files are validated against and what
+    /// `convsim describe` prints.
+    type Config: Clone
+        + Debug
+        + Default
+        + PartialEq
+        + Serialize
+        + DeserializeOwned
+        + JsonSchema
+        + Send
+        + Sync;
+
+    /// The name in scenario files.
+    const NAME: &'static str;
+    /// What it simulates, in one sentence.
+    const SUMMARY: &'static str;
+    /// What it tells other components.
+    const OUTPUTS: &'static [SignalDefinition];
+    /// What other components can tell it.
+    const INPUTS: &'static [SignalDefinition];
+    /// What is measured, in the order of [`Model::measure`].
+    const METRICS: &'static [Metric];
+
+    /// What is impossible (an error) or hopeless but legal (a warning) about a configuration
+    /// whose fields are each within their range: relations between fields.
+    fn check(config: &Self::Config) -> Vec<Finding>;
+
+    /// A component called `name`, by which its random streams are seeded.
+    fn new(name: &str, config: Self::Config) -> Self;
+
+    /// Another component's signal has come in on [`Model::INPUTS`]`[input]`.
+    fn receive<G: Copy + From<Self::Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        input: u16,
+        value: u64,
+    );
+
+    /// True once everything that the scenario asks of this component has come about.
+    fn converged(&self) -> bool;
+
+    /// Writes the figures of the run that ended at `end` in the order of [`Model::METRICS`];
+    /// `f64::NAN` for what did not come about.
+    fn measure(&self, end: SimTime, figures: &mut [f64]);
+}
+
+/// A named input or output of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignalDefinition {
+    /// The name in `connections`.
+    pub name: &'static str,
+    /// When it is sent, or what it does, and what its value is.
+    pub summary: &'static str,
+}
+
+/// The unit of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// A number of things.
+    Count,
+    /// A share between 0 and 1.
+    Share,
+    /// A plain ratio.
+    Ratio,
+    /// Events per second.
+    PerSecond,
+}
+
+impl Unit {
+    /// The symbol in tables and column documentation.
+    #[must_use]
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Seconds => "s",
+            Self::Count | Self::Ratio => "1",
+            Self::Share => "share",
+            Self::PerSecond => "1/s",
+        }
+    }
+}
+
+/// One figure of a replication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// The name in files, tables and expectations.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// What it is, in one sentence.
+    pub summary: &'static str,
+    /// Whether it is in the main table by default.
+    pub headline: bool,
+    /// For a part of another metric: that metric's name. The parts of a metric sum to it, and
+    /// tell which mechanism the time went to.
+    pub part_of: Option<&'static str>,
+}
+
+impl Metric {
+    /// A figure in the main table.
+    #[must_use]
+    pub const fn headline(name: &'static str, unit: Unit, summary: &'static str) -> Self {
+        Self { name, unit, summary, headline: true, part_of: None }
+    }
+
+    /// A figure in the files only.
+    #[must_use]
+    pub const fn detail(name: &'static str, unit: Unit, summary: &'static str) -> Self {
+        Self { name, unit, summary, headline: false, part_of: None }
+    }
+
+    /// A part of the metric `whole`: `name` is `whole.part`.
+    #[must_use]
+    pub const fn part(
+        name: &'static str,
+        whole: &'static str,
+        unit: Unit,
+        summary: &'static str,
+    ) -> Self {
+        Self { name, unit, summary, headline: false, part_of: Some(whole) }
+    }
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The scenario cannot be run.
+    Error,
+    /// Legal, but the result will disappoint.
+    Warning,
+}
+
+/// Something about a configuration that its schema cannot say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where: keys from the component's configuration downwards, for instance `flap.count`.
+    pub path: String,
+    /// What is wrong, with the value.
+    pub problem: String,
+    /// What is allowed, or what to do.
+    pub allowed: String,
+}
+
+impl Finding {
+    /// Something impossible.
+    #[must_use]
+    pub fn error(path: &str, problem: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            path: path.to_owned(),
+            problem: problem.into(),
+            allowed: allowed.into(),
+        }
+    }
+
+    /// Something legal but hopeless.
+    #[must_use]
+    pub fn warning(path: &str, problem: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(path, problem, allowed) }
+    }
+}
