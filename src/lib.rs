@@ -6,3 +6,4 @@
 pub mod engine;
 pub mod models;
 pub mod quantities;
+pub mod scenario;

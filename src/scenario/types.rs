@@ -1,0 +1,157 @@
+//! A scenario after reading, overriding and validating: what the experiment layer runs.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::engine::SimDuration;
+use crate::models::{Connection, Metric, ModelConfig, ModelKind};
+
+/// A scenario ready to run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name, which also names its folder under `outputs/`: letters, digits, `-`, `_`, `.`.
+    pub name: String,
+    /// What question it answers.
+    pub description: String,
+    /// Where its figures come from.
+    pub sources: Vec<String>,
+    /// The file it was read from.
+    pub path: PathBuf,
+    /// Name and model of each component, in the order of the file.
+    pub components: Vec<(String, ModelKind)>,
+    /// Signals between components.
+    pub connections: Vec<Connection>,
+    /// What is run: the configurations, then the grid of the sweep.
+    pub points: Vec<Point>,
+    /// How it is run.
+    pub run: RunSettings,
+    /// What must come out.
+    pub expectations: Vec<Expectation>,
+    /// Legal but hopeless settings, one sentence each, with configuration and path.
+    pub warnings: Vec<String>,
+    /// The whole file after `extends` and overrides, for the manifest.
+    pub resolved: serde_json::Value,
+}
+
+/// One configuration of all components.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// A stable hash of the canonical parameters (models, configurations with defaults filled in,
+    /// connections): the same wherever the point stands in a file.
+    pub id: u64,
+    /// The configuration's name, or `path=value, path=value` for a point of a sweep.
+    pub configuration: String,
+    /// What a reader must know beside its figures.
+    pub note: Option<String>,
+    /// The swept paths with this point's values, in the order of the sweep; empty for a named
+    /// configuration.
+    pub axes: Vec<(String, serde_json::Value)>,
+    /// Name and configuration of each component, in the order of [`Scenario::components`].
+    pub components: Vec<(String, ModelConfig)>,
+}
+
+/// How a scenario is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSettings {
+    /// The master seed of all random streams.
+    pub seed: u64,
+    /// Replications of each point, at least 1.
+    pub replications: u64,
+    /// Virtual time at which a replication that is still going ends.
+    pub horizon: SimDuration,
+    /// Events after which a replication that is still going ends.
+    pub event_budget: u64,
+    /// Confidence of all intervals, for instance 0.95.
+    pub confidence: f64,
+    /// Metrics of the main table; empty for each model's headline metrics.
+    pub metrics: Vec<String>,
+}
+
+/// A metric as a column of the results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricColumn {
+    /// The column's name: the metric's own in a scenario with one component, otherwise
+    /// `component.metric`.
+    pub name: String,
+    /// Index of the component.
+    pub component: usize,
+    /// What it is.
+    pub metric: Metric,
+    /// For a part of another metric: the column of the whole.
+    pub whole: Option<usize>,
+}
+
+/// A prediction that must hold, with where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// Name of the point.
+    pub configuration: String,
+    /// Column of the metric.
+    pub metric: String,
+    /// Which figure over the replications.
+    pub statistic: Statistic,
+    /// Compare with the same figure of another configuration.
+    pub relative_to: Option<RelativeTo>,
+    /// The least value allowed, in the metric's unit.
+    pub at_least: Option<f64>,
+    /// The greatest value allowed, in the metric's unit.
+    pub at_most: Option<f64>,
+    /// Where the expected value comes from.
+    pub source: String,
+    /// Where it stands, `file:line`.
+    pub origin: String,
+}
+
+/// A figure over replications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The median.
+    P50,
+    /// The 95th percentile.
+    P95,
+    /// The 99th percentile.
+    P99,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// The share of replications that did not converge; needs no metric.
+    NotConverged,
+}
+
+/// What an expectation compares with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RelativeTo {
+    /// The figure divided by that of the named configuration.
+    Ratio(String),
+    /// The figure less that of the named configuration.
+    Difference(String),
+}
+
+impl Scenario {
+    /// All columns, component after component, in the order of each model's metrics.
+    #[must_use]
+    pub fn columns(&self) -> Vec<MetricColumn> {
+        let qualified = self.components.len() > 1;
+        let mut columns: Vec<MetricColumn> = Vec::new();
+        for (component, (component_name, kind)) in self.components.iter().enumerate() {
+            let first = columns.len();
+            for metric in kind.metrics() {
+                let name = if qualified {
+                    format!("{component_name}.{}", metric.name)
+                } else {
+                    metric.name.to_owned()
+                };
+                let whole = metric.part_of.and_then(|whole| {
+                    kind.metrics().iter().position(|m| m.name == whole).map(|index| first + index)
+                });
+                columns.push(MetricColumn { name, component, metric: *metric, whole });
+            }
+        }
+        columns
+    }
+}
