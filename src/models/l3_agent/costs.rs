@@ -217,11 +217,11 @@ impl CostTable {
             Program::IpNetnsAdd => Split::millis(1.24, 0.0),
             Program::IpNetnsDelete => Split::millis(1.04, 0.0),
             // 3.2 ms + 3.4 us a rule, with `ip netns exec`.
-            Program::IptablesRestoreLegacy => {
-                Split::micros(3.5).times(rules)
-            }
+            Program::IptablesRestoreLegacy => Split::micros(3.5).times(rules),
             // 10 to 14 ms + 15 us a rule, with `ip netns exec`.
-            Program::IptablesRestoreNft => Split::millis(8.8, 0.0) + Split::micros(15.5).times(rules),
+            Program::IptablesRestoreNft => {
+                Split::millis(8.8, 0.0) + Split::micros(15.5).times(rules)
+            }
         }
     }
 

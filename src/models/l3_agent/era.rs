@@ -37,10 +37,7 @@ const fn release(era: Era) -> Release {
     Release {
         arp_method,
         pool,
-        related_first: matches!(
-            era,
-            Era::Stein | Era::Ussuri | Era::Master | Era::Batched
-        ),
+        related_first: matches!(era, Era::Stein | Era::Ussuri | Era::Master | Era::Batched),
         since_newton: !matches!(era, Era::Liberty),
     }
 }

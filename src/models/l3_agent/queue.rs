@@ -5,7 +5,7 @@
 //!   place of its best update: a better one raises it in place.
 //! - One worker at a time processes a router. Another worker that takes an update of it hands the
 //!   update to the first and is free again.
-//! - An update older than the last fetched state of its router is dropped.
+//! - An update no newer than the last fetched state of its router is dropped.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ use crate::engine::SimTime;
 pub struct Update {
     /// Its level, lowest first.
     pub level: u8,
-    /// The state it knows of: older updates than what was fetched since are dropped.
+    /// The state it knows of: an update no newer than what was fetched is dropped.
     pub timestamp: SimTime,
     /// Order of arrival.
     pub sequence: u64,
@@ -194,7 +194,7 @@ impl RouterQueue {
 
 impl Entry {
     fn is_stale(&self, update: &Update) -> bool {
-        self.processed.is_some_and(|processed| update.timestamp < processed)
+        self.processed.is_some_and(|processed| update.timestamp <= processed)
     }
 }
 
@@ -220,7 +220,8 @@ mod tests {
             queue.add(router, update(2, u64::from(router)));
         }
         queue.add(2, update(1, 9));
-        let order: Vec<u32> = std::iter::from_fn(|| queue.take()).map(|(router, _)| router).collect();
+        let order: Vec<u32> =
+            std::iter::from_fn(|| queue.take()).map(|(router, _)| router).collect();
         assert_eq!(order, [2, 0, 1]);
     }
 
