@@ -9,7 +9,7 @@ fn boots(workers: u32, host: Value) -> Outcome {
         "era": "stein", "helper": "sudo_rootwrap", "host": host,
         "agent": { "workers": workers },
         "workload": { "routers": 0, "ports_per_subnet": 30,
-            "vm_boots": { "count": 200, "deadline": "120 s" } },
+            "vm_boots": { "count": 300, "deadline": "120 s" } },
     }))
 }
 

@@ -99,7 +99,7 @@ fn check_agent(config: &Config, findings: &mut Vec<Finding>) {
     let stretch = (f64::from(server.agents) / f64::from(server.rpc_workers)).max(1.0);
     let seconds = server.per_router.as_seconds() * f64::from(asked.min(settings.routers)) * stretch;
     let most = agent.rpc_timeout.as_seconds() * if settings.rules.rpc_backoff { 10.0 } else { 1.0 };
-    if seconds > most {
+    if seconds > most && most > 0.0 {
         findings.push(Finding::warning(
             "server.per_router",
             format!("the smallest sync call takes {seconds:.0} s, longer than any timeout: the agent syncs for ever"),

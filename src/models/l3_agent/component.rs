@@ -277,6 +277,7 @@ impl L3Agent {
             && self.boots.arrivals.remaining == 0
             && self.port_update_jobs.is_idle()
             && self.liveness.stall_is_over
+            && !self.liveness.brings_a_sync()
     }
 
     /// Another component's signal: input 0 is a router update, input 1 a full sync.

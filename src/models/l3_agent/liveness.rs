@@ -48,6 +48,12 @@ pub struct LivenessState {
 }
 
 impl LivenessState {
+    /// True when the answer that is on its way tells the agent to sync fully.
+    #[must_use]
+    pub fn brings_a_sync(&self) -> bool {
+        self.revived && self.reporting && !self.unanswered
+    }
+
     /// No more reports and checks.
     pub fn end<G: Copy>(&mut self, engine: &mut Engine<G>) {
         self.ended = true;
@@ -141,7 +147,8 @@ impl L3Agent {
         let state = &mut self.liveness;
         state.received += 1;
         state.last_seen = now;
-        state.revived |= gap > self.config.liveness.agent_down_time;
+        let dead = gap > self.config.liveness.agent_down_time;
+        state.revived |= dead && self.settings.rules.report_is_call;
         if state.stalled_until.is_some_and(|end| end <= now) {
             state.stall_is_over = true;
         }

@@ -133,11 +133,12 @@ impl Costs<'_> {
     /// The cost of one spawned command.
     fn spawn(&self, commands: &Commands) -> Split {
         let table = &self.table;
-        let caller = match commands.caller {
-            Caller::Shell => Split::default(),
-            Caller::Python => table.python_caller,
-        };
         let helper = commands.helper.unwrap_or(self.config.helper);
+        let caller = match (commands.caller, helper) {
+            // The daemon spawns, whoever asks it.
+            (Caller::Shell, _) | (_, Helper::RootwrapDaemon) => Split::default(),
+            (Caller::Python, _) => table.python_caller,
+        };
         let sum = table.fork_exec
             + caller
             + table.helper(helper)
