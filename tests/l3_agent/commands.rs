@@ -1,5 +1,7 @@
 //! Lists of commands against published and measured times.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::run::{assert_close, run};
@@ -128,6 +130,27 @@ fn measured_lines() -> Vec<Line> {
             json!({ "privsep": "in_process_two_netns" }),
         ),
     ]
+}
+
+/// The lines against the model, for the validation document.
+pub fn table_of_lines(text: &mut String) {
+    *text += "| mode | line, ms | commands | line gives, ms | predicted, ms | error |\n";
+    *text += "|---|---|---:|---:|---:|---:|\n";
+    for line in measured_lines() {
+        let (intercept, slope) = line.line;
+        for count in [line.counts[0], line.counts[line.counts.len() - 1]] {
+            let mut commands = line.commands.clone();
+            commands["count"] = json!(count);
+            let got = seconds(json!({}), commands) * 1e3;
+            let expected = intercept + slope * f64::from(count);
+            let error = 100.0 * (got / expected - 1.0);
+            let _ = writeln!(
+                text,
+                "| {} | {intercept} + {slope} n | {count} | {expected:.2} | {got:.2} | {error:+.1} % |",
+                line.name
+            );
+        }
+    }
 }
 
 #[test]
