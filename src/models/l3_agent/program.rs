@@ -9,7 +9,7 @@ use crate::resources::{LockId, Step};
 /// Most slices of a loop. A loop of more entries runs several of them as one step: the cost of a
 /// slice is the sum of its entries' (drawn as such), so that work and blocked time are exact and
 /// only the interleaving with other workers is coarser than it is in reality.
-pub const SLICES: u32 = 16;
+pub const SLICES: u32 = 32;
 
 /// Draws costs and builds steps.
 #[derive(Debug)]
