@@ -72,6 +72,9 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         let job = &mut self.jobs[slot as usize];
         job.state = State::Free;
         let pool = job.pool.take();
+        if job.parent == NONE {
+            self.free_programs.push(job.program);
+        }
         self.free.push(slot);
         let Some(pool) = pool else { return };
         if let Some(next) = self.pools[pool.0 as usize].finish(now) {
