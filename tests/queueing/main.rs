@@ -11,6 +11,7 @@ mod loss;
 mod machine_repair;
 mod mutex;
 mod processor_sharing;
+mod resuming;
 mod sharing_properties;
 mod step_programs;
 mod tandem;
