@@ -15,6 +15,8 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                 self.used += 1;
                 if self.used > self.jobs.len() {
                     self.jobs.push(Job::vacant());
+                    // All of them may be free at once, much later.
+                    self.free.reserve(self.jobs.len());
                 }
                 self.used as u32 - 1
             }

@@ -238,6 +238,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         let slot = self.take_slot(engine.now(), tag, weight);
         let program = self.free_programs.pop().unwrap_or_else(|| {
             self.programs.push(Vec::new());
+            self.free_programs.reserve(self.programs.len());
             self.programs.len() as u32 - 1
         });
         let buffer = &mut self.programs[program as usize];
