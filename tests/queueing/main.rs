@@ -14,4 +14,5 @@ mod processor_sharing;
 mod resuming;
 mod sharing_properties;
 mod step_programs;
+mod step_properties;
 mod tandem;

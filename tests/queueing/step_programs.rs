@@ -4,7 +4,9 @@ use convsim::engine::{
     Component, Engine, Limits, RunEnd, SimDuration, SimTime, Stream, StreamSeed,
 };
 use convsim::quantities::{DurationDistribution, DurationSampler};
-use convsim::resources::{Attribution, Handoff, LockId, Step, StepEvent, StepExecutor};
+use convsim::resources::{
+    Attribution, Handoff, InterpreterId, LockId, Step, StepEvent, StepExecutor,
+};
 
 use crate::closed_forms::{birth_death, mean, mean_value_analysis};
 use crate::interval::{SERVICE, exponential, replicate};
@@ -28,6 +30,8 @@ enum Work {
     ThinkAndCompute { think: u64 },
     /// Think, then take a lock for a while (a delay), then compute.
     ThinkLockAndCompute { think: u64 },
+    /// Think, then compute under an interpreter.
+    ThinkAndInterpret { think: u64, interpreter: InterpreterId },
 }
 
 struct Users {
@@ -63,11 +67,16 @@ impl Users {
 
     fn submit<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, user: u64) {
         let Some([thinking, computing, holding]) = &mut self.streams else { return };
-        let compute = Step::Cpu { work: self.one.sample(computing), interpreter: None };
+        let interpreter = match self.work {
+            Work::ThinkAndInterpret { interpreter, .. } => Some(interpreter),
+            _ => None,
+        };
+        let compute = Step::Cpu { work: self.one.sample(computing), interpreter };
         let think = |times: u64, one: SimDuration| Step::Wait(one.saturating_mul(times));
         let first = self.one.sample(thinking);
         match self.work {
-            Work::ThinkAndCompute { think: times } => {
+            Work::ThinkAndCompute { think: times }
+            | Work::ThinkAndInterpret { think: times, .. } => {
                 self.host.submit(engine, user, &[think(times, first), compute]);
             }
             Work::ThinkLockAndCompute { think: times } => {
@@ -134,6 +143,29 @@ fn users_on_shared_cores_are_machine_repair() {
     });
     throughputs.must_be("throughput", busy, 0.01);
     sojourns.must_be("time on the cores", present / busy, 0.02);
+}
+
+#[test]
+fn threads_of_one_interpreter_are_machine_repair_with_one_server() {
+    // Exponential work has no memory, so switching in its midst changes no mean.
+    let (users, think) = (8, 6);
+    let p = birth_death(users, |state| (users - state) as f64 / think as f64, |_| 1.0);
+    let busy = 1.0 - p[0];
+    let present = mean(&p, |state| state as f64);
+
+    let mut station = Users::new(4, Work::ThinkAndCompute { think }, users as u64, 100_000);
+    let interval = SimDuration::from_micros(500);
+    let interpreter = station.host.add_interpreter(interval, Handoff::Fifo);
+    station.work = Work::ThinkAndInterpret { think, interpreter };
+    let [throughputs, sojourns] = replicate(&mut station, |station, engine| {
+        let parts = &station.parts;
+        assert_eq!(parts.cpu_wait, SimDuration::ZERO, "there are cores enough");
+        let inside = parts.cpu.saturating_add(parts.interpreter_wait).as_seconds();
+        let sojourn = inside / station.wanted as f64 / SERVICE.as_seconds();
+        [station.throughput(engine.now()), sojourn]
+    });
+    throughputs.must_be("throughput", busy, 0.01);
+    sojourns.must_be("time in the process", present / busy, 0.02);
 }
 
 #[test]
