@@ -26,12 +26,12 @@ impl From<StepEvent> for Event {
 /// What users do, over and over; every duration is exponential with mean `SERVICE` times a factor.
 #[derive(Clone, Copy)]
 enum Work {
-    /// Think, then compute.
-    ThinkAndCompute { think: u64 },
-    /// Think, then take a lock for a while (a delay), then compute.
-    ThinkLockAndCompute { think: u64 },
-    /// Think, then compute under an interpreter.
-    ThinkAndInterpret { think: u64, interpreter: InterpreterId },
+    /// After thinking, compute.
+    Compute { think: u64 },
+    /// After thinking, take a lock for a while (a delay), then compute.
+    LockAndCompute { think: u64 },
+    /// After thinking, compute under an interpreter.
+    Interpret { think: u64, interpreter: InterpreterId },
 }
 
 struct Users {
@@ -68,18 +68,17 @@ impl Users {
     fn submit<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, user: u64) {
         let Some([thinking, computing, holding]) = &mut self.streams else { return };
         let interpreter = match self.work {
-            Work::ThinkAndInterpret { interpreter, .. } => Some(interpreter),
+            Work::Interpret { interpreter, .. } => Some(interpreter),
             _ => None,
         };
         let compute = Step::Cpu { work: self.one.sample(computing), interpreter };
         let think = |times: u64, one: SimDuration| Step::Wait(one.saturating_mul(times));
         let first = self.one.sample(thinking);
         match self.work {
-            Work::ThinkAndCompute { think: times }
-            | Work::ThinkAndInterpret { think: times, .. } => {
+            Work::Compute { think: times } | Work::Interpret { think: times, .. } => {
                 self.host.submit(engine, user, &[think(times, first), compute]);
             }
-            Work::ThinkLockAndCompute { think: times } => {
+            Work::LockAndCompute { think: times } => {
                 let hold = Step::Wait(self.one.sample(holding));
                 let (lock, unlock) = (Step::Lock(self.lock), Step::Unlock(self.lock));
                 let steps = [think(times, first), lock, hold, unlock, compute];
@@ -134,7 +133,7 @@ fn users_on_shared_cores_are_machine_repair() {
     let busy = mean(&p, |state| state.min(cores) as f64);
     let present = mean(&p, |state| state as f64);
 
-    let work = Work::ThinkAndCompute { think };
+    let work = Work::Compute { think };
     let mut station = Users::new(cores as u32, work, users as u64, 100_000);
     let [throughputs, sojourns] = replicate(&mut station, |station, engine| {
         let computing = station.parts.cpu.saturating_add(station.parts.cpu_wait).as_seconds();
@@ -153,10 +152,10 @@ fn threads_of_one_interpreter_are_machine_repair_with_one_server() {
     let busy = 1.0 - p[0];
     let present = mean(&p, |state| state as f64);
 
-    let mut station = Users::new(4, Work::ThinkAndCompute { think }, users as u64, 100_000);
+    let mut station = Users::new(4, Work::Compute { think }, users as u64, 100_000);
     let interval = SimDuration::from_micros(500);
     let interpreter = station.host.add_interpreter(interval, Handoff::Fifo);
-    station.work = Work::ThinkAndInterpret { think, interpreter };
+    station.work = Work::Interpret { think, interpreter };
     let [throughputs, sojourns] = replicate(&mut station, |station, engine| {
         let parts = &station.parts;
         assert_eq!(parts.cpu_wait, SimDuration::ZERO, "there are cores enough");
@@ -170,7 +169,7 @@ fn threads_of_one_interpreter_are_machine_repair_with_one_server() {
 
 #[test]
 fn a_lock_a_core_and_thinking_are_a_product_form_network() {
-    let mut station = Users::new(1, Work::ThinkLockAndCompute { think: 3 }, 6, 100_000);
+    let mut station = Users::new(1, Work::LockAndCompute { think: 3 }, 6, 100_000);
     let [throughputs] =
         replicate(&mut station, |station, engine| [station.throughput(engine.now())]);
     throughputs.must_be("throughput", mean_value_analysis(&[1.0, 1.0], 3.0, 6), 0.01);
