@@ -118,3 +118,15 @@ fn format_range(schema: &Value) -> (Option<String>, Option<String>) {
         _ => (None, None),
     }
 }
+
+/// The kind of a quantity and what it allows, in a few words; nothing for anything else.
+#[must_use]
+pub fn short_text(schema: &Value) -> Option<(Option<String>, String)> {
+    let (unit, text) = match schema.get("format").and_then(Value::as_str)? {
+        DURATION_FORMAT => ("duration", "a duration such as \"40 ms\""),
+        RATE_FORMAT => ("rate", "a rate such as \"1500/s\""),
+        DISTRIBUTION_FORMAT => ("duration", "a duration such as \"40 ms\", or a distribution"),
+        _ => return None,
+    };
+    Some((Some(unit.to_owned()), text.to_owned()))
+}
