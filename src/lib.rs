@@ -4,6 +4,8 @@
 #![warn(missing_docs)]
 
 pub mod engine;
+pub mod experiment;
 pub mod models;
 pub mod quantities;
 pub mod scenario;
+pub mod statistics;
