@@ -7,5 +7,6 @@ pub mod engine;
 pub mod experiment;
 pub mod models;
 pub mod quantities;
+pub mod report;
 pub mod scenario;
 pub mod statistics;
