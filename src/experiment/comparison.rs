@@ -1,6 +1,7 @@
 //! Two configurations on common random numbers.
 
-use super::expectation::KeptValues;
+use super::expectation::{KeptValues, contrasted};
+use crate::scenario::Statistic;
 use crate::statistics::Estimate;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Contrast, Pairs};
@@ -55,4 +56,37 @@ pub fn compare(
             p_value,
         })
         .collect()
+}
+
+/// A change of a figure that must not happen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Threshold {
+    /// Index of the column.
+    pub column: usize,
+    /// Which figure over the replications.
+    pub statistic: Statistic,
+    /// The relative change from the first configuration to the second that is still fine: a rise
+    /// up to it when it is positive or 0, a fall down to it when it is negative.
+    pub change: f64,
+}
+
+/// The ratio of the second configuration's figure to the first's, when its whole interval lies
+/// beyond the threshold; a change that may be chance does not count.
+#[must_use]
+pub fn exceeds(
+    kept: &KeptValues,
+    first: usize,
+    second: usize,
+    threshold: &Threshold,
+    confidence: f64,
+) -> Option<Estimate> {
+    let column = threshold.column;
+    let pairs = Pairs::new(kept.values(second, column), kept.values(first, column));
+    let ratio = contrasted(&pairs, threshold.statistic, Contrast::Ratio, confidence);
+    let beyond = if threshold.change.is_sign_negative() {
+        ratio.interval.high < 1.0 + threshold.change
+    } else {
+        ratio.interval.low > 1.0 + threshold.change
+    };
+    beyond.then_some(ratio)
 }

@@ -102,6 +102,17 @@ impl KeptValues {
         self.points.get(&point).map_or(0, |kept| kept.replications)
     }
 
+    /// The points whose figures are kept, in ascending order.
+    pub fn points(&self) -> impl Iterator<Item = usize> {
+        self.points.keys().copied()
+    }
+
+    /// Replications of all these points that failed.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        self.points.values().map(|kept| kept.failed).sum()
+    }
+
     fn keep(&mut self, point: usize, column: Option<usize>) {
         let kept = self.points.entry(point).or_default();
         if let Some(column) = column {
@@ -206,7 +217,7 @@ fn figure(values: &[f64], statistic: Statistic, confidence: f64) -> (Estimate, u
     (estimate, count)
 }
 
-fn contrasted(
+pub(super) fn contrasted(
     pairs: &Pairs,
     statistic: Statistic,
     contrast: Contrast,
