@@ -55,7 +55,7 @@ fn check_workload(config: &Config, findings: &mut Vec<Finding>) {
             format!("at most {MOST_ROUTERS}"),
         ));
     }
-    if all == 0 {
+    if all == 0 && config.liveness.stall.is_zero() {
         findings.push(Finding::warning(
             "workload.routers",
             "no router and no VM: nothing will happen",

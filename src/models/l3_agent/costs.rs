@@ -121,7 +121,7 @@ const MEASURED: CostTable = CostTable {
     netns_exec: Split::millis(1.65, 0.40),
     per_namespace: Split::micros(1.8),
     sudo: Split::millis(4.72, 0.0),
-    sudo_first: Split::millis(0.55, 0.0),
+    sudo_first: Split::millis(0.5, 0.0),
     rootwrap: Split::millis(93.5, 0.0),
     sudo_rootwrap: Split::millis(99.4, 0.0),
     rootwrap_daemon: Split::millis(2.2, 0.0),
