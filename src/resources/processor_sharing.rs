@@ -140,6 +140,18 @@ impl ProcessorSharingCpu {
     /// An idle CPU whose cores together do the work of `capacity` undisturbed cores (at least
     /// 0.001, in thousandths): a fraction for cores that share physical ones or of which a
     /// hypervisor takes a part. A job alone gets one core's speed, or all of a capacity below 1.
+    /// The number of cores, and with it the utilisation, is the capacity rounded up.
+    ///
+    /// ```
+    /// use convsim::engine::{SimDuration, SimTime};
+    /// use convsim::resources::ProcessorSharingCpu;
+    ///
+    /// let mut cpu = ProcessorSharingCpu::with_capacity(1.6);
+    /// cpu.add(SimTime::ZERO, 0, SimDuration::from_millis(8));
+    /// assert_eq!(cpu.next_completion().unwrap().as_seconds(), 0.008);
+    /// cpu.add(SimTime::ZERO, 1, SimDuration::from_millis(8)); // 0.8 of a core each
+    /// assert_eq!(cpu.next_completion().unwrap().as_seconds(), 0.010);
+    /// ```
     #[must_use]
     pub fn with_capacity(capacity: f64) -> Self {
         let capacity = ((capacity * THOUSANDTHS as f64 + 0.5) as u64).clamp(1, MAX_CAPACITY);

@@ -1,5 +1,6 @@
 //! Queue, workers, retries, port updates.
 
+use convsim::models::Model as _;
 use serde_json::json;
 
 use crate::run::{Bench, assert_close, run};
@@ -101,4 +102,45 @@ fn entries_run_together_take_as_long_as_one_by_one() {
         .mean("convergence_time", 5)
     };
     assert_close("ten at a time", time(320, 64), time(32, 640), 0.03);
+}
+
+/// Launchpad 1407410: the first sync waited for a periodic interval.
+#[test]
+fn a_late_first_sync_delays_everything_by_as_much() {
+    let time = |delay: &str| {
+        let config = json!({ "helper": "sudo", "agent": { "sync_start_delay": delay },
+            "workload": { "routers": 5 } });
+        run(config).get("convergence_time")
+    };
+    assert!((time("60 s") - time("0 s") - 60.0).abs() < 1e-9);
+}
+
+/// Another component may have work for the agent after it was done with its own.
+#[test]
+fn a_signal_after_the_end_is_worked_on() {
+    let mut bench = Bench::new(json!({ "helper": "sudo", "workload": { "routers": 5 } }));
+    let before = bench.replication(0);
+    assert!(before.converged);
+    bench.agent.receive(&mut bench.engine, 0, 7);
+    let after = bench.resume();
+    assert!(after.converged);
+    assert_eq!(after.get("updates_processed"), before.get("updates_processed") + 1.0);
+    bench.agent.receive(&mut bench.engine, 1, 0);
+    let after = bench.resume();
+    assert_eq!(after.get("full_syncs"), 2.0);
+    assert_eq!(after.get("updates_processed"), 11.0);
+}
+
+/// The timeline has a span for each router and one for the sync.
+#[test]
+fn a_traced_run_shows_who_had_which_router() {
+    let mut bench = Bench::new(json!({ "helper": "sudo", "workload": { "routers": 5 } }));
+    bench.engine.start_trace();
+    bench.replication(0);
+    let trace = bench.engine.take_trace().expect("the run was traced");
+    let routers = trace.spans.iter().filter(|span| span.name == "router");
+    let mut numbers: Vec<i64> = routers.map(|span| span.value).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [0, 1, 2, 3, 4]);
+    assert_eq!(trace.spans.iter().filter(|span| span.name == "full sync").count(), 1);
 }

@@ -28,8 +28,8 @@ pub fn config(value: Value) -> Config {
 
 /// A component with its engine, for several replications.
 pub struct Bench {
-    agent: L3Agent,
-    engine: Engine<Event>,
+    pub agent: L3Agent,
+    pub engine: Engine<Event>,
     pub horizon: SimTime,
 }
 
@@ -44,8 +44,23 @@ impl Bench {
 
     pub fn replication(&mut self, replication: u64) -> Outcome {
         self.engine.reset(StreamSeed { master: 1, replication });
-        let limits = Limits { horizon: self.horizon, ..Limits::default() };
+        let limits = self.limits();
         let end = self.engine.run(&mut self.agent, limits);
+        self.outcome(end)
+    }
+
+    /// Goes on with what has come in since the run ended.
+    pub fn resume(&mut self) -> Outcome {
+        let limits = self.limits();
+        let end = self.engine.resume(&mut self.agent, limits);
+        self.outcome(end)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { horizon: self.horizon, ..Limits::default() }
+    }
+
+    fn outcome(&self, end: RunEnd) -> Outcome {
         let mut figures = vec![f64::NAN; L3Agent::METRICS.len()];
         self.agent.measure(self.engine.now(), &mut figures);
         Outcome {

@@ -203,7 +203,7 @@ pub struct L3Agent {
 impl L3Agent {
     pub(super) fn build(name: &str, config: Config) -> Self {
         let settings = Settings::of(&config);
-        let mut host = StepExecutor::on(ProcessorSharingCpu::with_capacity(config.host.cores));
+        let mut host = StepExecutor::on(ProcessorSharingCpu::with_capacity(settings.cores));
         // A greenthread keeps the interpreter until it waits for something.
         let interpreter = host.add_interpreter(SimDuration::MAX, Handoff::Fifo);
         let lock = host.add_lock(Handoff::Fifo);

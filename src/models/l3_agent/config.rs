@@ -172,10 +172,11 @@ pub struct Host {
     #[schemars(extend("x-source" = "measurements for convsim; Launchpad 1511134; specification rootwrap-daemon-mode"))]
     pub preset: HostPreset,
     /// CPU cores shared by the agent and all that it spawns. A fraction says what all cores
-    /// together do when busy (shared physical cores, a hypervisor's share): 1.7 for the measured
-    /// virtual machine with two. One command alone runs at full speed from 1 core on.
-    #[schemars(range(min = 0.1, max = 1024.0), extend("x-unit" = "cores", "x-source" = "1.7: rows of two commands at once, mode netns_exec"))]
-    pub cores: f64,
+    /// together do when busy (shared physical cores, a hypervisor's share). One command alone
+    /// runs at full speed from 1 core on. By preset where not given: 1.7 for `measured` (two
+    /// virtual cores), 1.3 for `measured_shared`, 4 for the others, whose cores are not reported.
+    #[schemars(range(min = 0.1, max = 1024.0), extend("x-unit" = "cores", "x-source" = "1.7: two commands at once, mode netns_exec; 1.3: 2 to 8 at once gained 1.2 to 1.45 times"))]
+    pub cores: Option<f64>,
     /// Network namespaces present; 1 per router where not given.
     #[schemars(range(min = 0, max = 1_000_000), extend("x-unit" = "namespaces", "x-source" = "workload: a DVR router has its own"))]
     pub namespaces: Option<u32>,
@@ -200,7 +201,7 @@ impl Default for Host {
     fn default() -> Self {
         Self {
             preset: HostPreset::default(),
-            cores: 1.7,
+            cores: None,
             namespaces: None,
             variation: 0.15,
             spawn_cpu: None,
@@ -230,6 +231,10 @@ pub struct Agent {
     /// Routers in the smallest chunk after halving; also what a successful sync adds.
     #[schemars(range(min = 1, max = 100_000), extend("x-unit" = "routers", "x-source" = "Neutron l3/agent.py, SYNC_ROUTERS_MIN_CHUNK_SIZE 32"))]
     pub sync_chunk_min: u32,
+    /// From the agent's start to its first full sync: nothing since fff86b689e, one periodic
+    /// interval (up to 60 s) before.
+    #[schemars(extend("x-source" = "Launchpad 1407410, Neutron fff86b689e"))]
+    pub sync_start_delay: SimDuration,
     /// How often the agent looks whether it must sync fully.
     #[schemars(extend("x-source" = "Neutron l3/agent.py, periodic task every 1 s; one periodic interval of 40 s before fff86b689e"))]
     pub sync_check_interval: SimDuration,
@@ -275,6 +280,7 @@ impl Default for Agent {
             sync_in_chunks: None,
             sync_chunk: 256,
             sync_chunk_min: 32,
+            sync_start_delay: SimDuration::ZERO,
             sync_check_interval: SimDuration::from_whole_seconds(1),
             rpc_timeout: SimDuration::from_whole_seconds(60),
             rpc_backoff: None,

@@ -98,6 +98,16 @@ pub struct CostTable {
     pub batch_spawn: Option<Split>,
 }
 
+/// The cores of `host`, all together when busy.
+#[must_use]
+pub const fn cores(host: HostPreset) -> f64 {
+    match host {
+        HostPreset::Measured => 1.7,
+        HostPreset::MeasuredShared => 1.3,
+        HostPreset::Bug2015 | HostPreset::Rootwrap2014 => 4.0,
+    }
+}
+
 /// The table of `host`.
 #[must_use]
 pub const fn cost_table(host: HostPreset) -> CostTable {

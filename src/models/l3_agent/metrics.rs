@@ -272,7 +272,6 @@ const LONGEST: u64 = 36 * 3_600 * 1_000_000;
 
 impl Durations {
     /// Nothing yet.
-    #[must_use]
     pub fn new() -> Self {
         Self { histogram: new_histogram(), sum: 0.0, greatest: SimDuration::ZERO }
     }

@@ -19,28 +19,28 @@
 //! ```
 //!
 //! - [`costs`]: a command as CPU work and blocked time, by host, helper and program.
-//! - [`era`]: what each Neutron release does.
-//! - [`queue`]: the router queue; [`workers`]: what is done for a router.
-//! - [`sync`], [`liveness`]: full sync, heartbeats; [`rpc`]: the server and timeouts.
-//! - [`workload_state`]: port updates, router updates, VM boots; [`lanes`]: commands by themselves.
-//! - [`config`], [`workload`]: what a user sets; [`metrics`]: what is measured.
+//! - `era`: what each Neutron release does.
+//! - `queue`: the router queue; `workers`: what is done for a router.
+//! - `sync`, `liveness`: full sync, heartbeats; `rpc`: the server and timeouts.
+//! - `workload_state`: port updates, router updates, VM boots; `lanes`: commands by themselves.
+//! - [`config`], [`workload`]: what a user sets; `metrics`: what is measured.
 //!
-//! A loop of more than [`program::SLICES`] entries runs several entries as one step. The cores
+//! A loop of more than 32 entries runs several entries as one step (`program`). The cores
 //! are shared by processor sharing; a worker's commands hold no core while they are blocked.
 
 mod check;
 mod component;
 pub mod config;
 pub mod costs;
-pub mod era;
+mod era;
 mod lanes;
 mod liveness;
 mod measure;
-pub mod metrics;
-pub mod program;
-pub mod queue;
-pub mod rpc;
-pub mod settings;
+mod metrics;
+mod program;
+mod queue;
+mod rpc;
+mod settings;
 mod sync;
 mod workers;
 pub mod workload;

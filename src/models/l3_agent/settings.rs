@@ -1,7 +1,7 @@
 //! A configuration resolved to what the component runs: operations with their costs and locks.
 
 use super::config::{ArpMethod, Config, Helper, NamespaceEntry, PrivsepCall, Program};
-use super::costs::{CostTable, Split, cost_table, privsep_cost};
+use super::costs::{CostTable, Split, cores, cost_table, privsep_cost};
 use super::era::Rules;
 use super::workload::{Caller, CommandForm, Commands};
 
@@ -60,6 +60,8 @@ pub struct CommandPlan {
 /// Everything that is fixed before a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
+    /// What all cores together do when busy, in cores.
+    pub cores: f64,
     /// The agent's rules.
     pub rules: Rules,
     /// Routers of the full sync and routers that come with VM boots.
@@ -91,6 +93,7 @@ impl Settings {
             }));
         let costs = Costs { config, table: cost_table(config.host.preset), namespaces };
         Self {
+            cores: config.host.cores.unwrap_or(cores(config.host.preset)),
             rules,
             routers,
             all_routers,

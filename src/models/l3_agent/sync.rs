@@ -8,6 +8,7 @@
 
 use super::component::{Event, L3Agent};
 use super::rpc::{Method, Outcome};
+use super::workers::trace_span;
 use super::workload::UpdateKind;
 use crate::engine::{Engine, SimTime, Timer};
 
@@ -70,7 +71,8 @@ impl L3Agent {
             SyncState { chunk: self.config.agent.sync_chunk.max(1), ..SyncState::default() };
         if self.settings.routers > 0 {
             self.sync.wanted = true;
-            self.sync_check(engine);
+            let delay = self.config.agent.sync_start_delay;
+            Self::arm(&mut self.sync.check_timer, engine, delay, Event::SyncCheck);
         }
     }
 
@@ -142,6 +144,7 @@ impl L3Agent {
             self.ask_for_chunk(engine, next);
             return;
         }
+        trace_span(engine, 0, "full sync", self.sync.began, i64::from(next));
         self.sync.phase = Phase::Idle;
         self.sync.wanted = false;
         self.sync.answered.get_or_insert(engine.now());
@@ -152,6 +155,7 @@ impl L3Agent {
 
     fn sync_failed<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         self.sync.timeouts += 1;
+        trace_span(engine, 0, "full sync timed out", self.sync.began, 0);
         let least = self.config.agent.sync_chunk_min.min(self.config.agent.sync_chunk);
         self.sync.chunk = (self.sync.chunk / 2).max(least).max(1);
         self.sync.phase = Phase::Idle;

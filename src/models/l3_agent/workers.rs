@@ -13,6 +13,7 @@ use super::metrics::Account;
 use super::queue::Update;
 use super::rpc::{Method, Outcome};
 use super::workload::UpdateKind;
+use crate::engine::trace::{Lane, Span};
 use crate::engine::{Engine, SimTime, Timer};
 use crate::resources::{Attribution, Step};
 
@@ -45,6 +46,22 @@ pub struct Worker {
     account: Account,
     entries: u32,
     timer: Option<Timer>,
+}
+
+/// Records what lasted from `start` until now, if the run is traced. Lane 0 is the full sync,
+/// lane n worker n - 1.
+pub(super) fn trace_span<G: Copy>(
+    engine: &mut Engine<G>,
+    lane: u32,
+    name: &'static str,
+    start: SimTime,
+    value: i64,
+) {
+    let (component, end) = (engine.owner(), engine.now());
+    if let Some(trace) = engine.trace() {
+        let lane = Lane { component, lane };
+        trace.spans.push(Span { lane, name, start, end, value });
+    }
 }
 
 impl L3Agent {
@@ -248,6 +265,8 @@ impl L3Agent {
         let state = &mut self.workers[worker as usize];
         self.figures.worker_account.add(&state.account);
         let router = state.router;
+        let name = if processed.is_some() { "router" } else { "router failed" };
+        trace_span(engine, worker + 1, name, state.started, i64::from(router));
         match self.queue.finish(router, processed) {
             Some(update) => self.begin(engine, worker, router, update),
             None => {
