@@ -72,3 +72,17 @@ fn reports_that_wait_behind_a_sync_come_late() {
     assert_eq!(gap(false).get("seen_dead"), 1.0);
     assert!(gap(true).get("heartbeat_gap.max") < 31.0);
 }
+
+/// Casts go on every interval, so a server that is behind receives each of them, all late.
+#[test]
+fn reports_behind_a_long_line_arrive_one_by_one() {
+    let outcome = run(json!({
+        "era": "liberty", "helper": "sudo", "server": { "per_router": "100 ms" },
+        "agent": { "rpc_timeout": "600 s" }, "liveness": { "own_queue": false },
+        "workload": { "routers": 4000, "ports_per_subnet": 0, "subnets_per_router": 0 },
+    }));
+    // One sync call of 400 s: 13 or 14 reports wait behind it and all arrive.
+    let due = (outcome.get("convergence_time") / 30.0).floor();
+    assert!(outcome.get("heartbeats") >= due - 1.0, "{} of {due}", outcome.get("heartbeats"));
+    assert!(outcome.get("heartbeat_gap.max") > 390.0);
+}

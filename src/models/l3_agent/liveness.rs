@@ -6,10 +6,12 @@
 //! `agent_down_time` is seen dead. For a stall of S seconds at a random phase that has the
 //! probability clamp((S - 45 s) / 30 s, 0, 1): the last report is 0 to 30 s old when it begins.
 
+use std::collections::VecDeque;
+
 use rand::RngExt;
 
 use super::component::{Event, L3Agent, Owner};
-use crate::engine::{Engine, SimDuration, SimTime, Timer};
+use crate::engine::{Engine, PriorityClass, SimDuration, SimTime, Timer};
 use crate::resources::Step;
 
 /// What is known of the agent's reports.
@@ -17,6 +19,8 @@ use crate::resources::Step;
 pub struct LivenessState {
     report_timer: Option<Timer>,
     arrival_timer: Option<Timer>,
+    /// When reports that are on their way or wait at the server are done, in order.
+    arrivals: VecDeque<SimTime>,
     answer_timer: Option<Timer>,
     check_timer: Option<Timer>,
     stall_timer: Option<Timer>,
@@ -57,6 +61,7 @@ impl LivenessState {
     /// No more reports and checks.
     pub fn end<G: Copy>(&mut self, engine: &mut Engine<G>) {
         self.ended = true;
+        self.arrivals.clear();
         let timers = [self.report_timer, self.arrival_timer, self.answer_timer, self.check_timer];
         for timer in timers.into_iter().flatten() {
             engine.disarm(timer);
@@ -67,7 +72,9 @@ impl LivenessState {
 impl L3Agent {
     pub(super) fn start_liveness<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         let settings = &self.config.liveness;
-        let mut state = LivenessState::default();
+        let mut arrivals = std::mem::take(&mut self.liveness.arrivals);
+        arrivals.clear();
+        let mut state = LivenessState { arrivals, ..LivenessState::default() };
         let phase = self.streams.liveness.random::<f64>() * settings.report_interval.as_seconds();
         let phase = SimDuration::from_seconds(phase);
         Self::arm(&mut state.report_timer, engine, phase, Event::ReportDue);
@@ -131,8 +138,10 @@ impl L3Agent {
             self.rpc.serve(now, service)
         };
         let takes = done.since(now);
-        // Reports overtake none: of two on their way the later arrival counts for both.
-        Self::arm(&mut self.liveness.arrival_timer, engine, takes, Event::ReportArrived);
+        self.liveness.arrivals.push_back(done);
+        if self.liveness.arrivals.len() == 1 {
+            self.await_arrival(engine);
+        }
         if self.settings.rules.report_is_call {
             let timeout = self.config.liveness.report_interval;
             self.liveness.unanswered = takes > timeout;
@@ -141,9 +150,19 @@ impl L3Agent {
         }
     }
 
+    /// A report is known to the server before its answer, due at the same instant, is.
+    fn await_arrival<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        let state = &mut self.liveness;
+        let Some(&time) = state.arrivals.front() else { return };
+        let timer = *state.arrival_timer.get_or_insert_with(|| engine.add_timer());
+        engine.arm_at(timer, time, PriorityClass::FIRST, Event::ReportArrived);
+    }
+
     pub(super) fn report_arrived<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         let now = engine.now();
         let gap = self.note_gap(now);
+        self.liveness.arrivals.pop_front();
+        self.await_arrival(engine);
         let state = &mut self.liveness;
         state.received += 1;
         state.last_seen = now;
