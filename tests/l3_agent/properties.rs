@@ -102,3 +102,15 @@ fn unknown_keys_and_wrong_units_are_refused() {
         assert!(read.is_err(), "{value}");
     }
 }
+
+/// Common random numbers: with one worker or many, a router costs the same CPU work.
+#[test]
+fn the_worker_pool_does_not_change_what_a_router_costs() {
+    let cpu_time = |workers: u32| {
+        let config = json!({ "era": "liberty", "agent": { "workers": workers },
+            "workload": { "routers": 30, "subnets_per_router": 2, "ports_per_subnet": 10 } });
+        Bench::new(config).replication(3).get("cpu_time")
+    };
+    assert!((cpu_time(1) - cpu_time(8)).abs() < 1e-6);
+    assert!((cpu_time(1) - cpu_time(32)).abs() < 1e-6);
+}

@@ -52,13 +52,13 @@ fn commands(mode: &str) -> Value {
     }
 }
 
-/// The mean elapsed seconds of 20 replications on the measuring host.
+/// The mean elapsed seconds of 100 replications on the measuring host.
 fn predict(mode: &str, count: u32, concurrency: u32, namespaces: u32) -> f64 {
     let mut commands = commands(mode);
     commands["count"] = json!(count);
     commands["concurrency"] = json!(concurrency);
     let host = json!({ "namespaces": namespaces });
-    Bench::new(json!({ "host": host, "commands": commands })).mean("convergence_time", 20)
+    Bench::new(json!({ "host": host, "commands": commands })).mean("convergence_time", 100)
 }
 
 /// Intercept and slope, in seconds, that minimise the squared relative errors.
@@ -202,7 +202,7 @@ The commands were measured on a two-core virtual machine at real-time priority (
 6.1, sudo 1.9.13, Python 3.11, oslo.rootwrap 7.10); `scenarios/data/spawn-measurements.csv` has
 median, least, greatest and CPU time of each row. Rows with the role `calibration` gave the cost table
 of the preset `measured` (`src/models/l3_agent/costs.rs`); rows with the role `test` were not looked
-at for it. Predictions are means of 20 replications of the default configuration with 1.7 cores.
+at for it. Predictions are means of 100 replications of the default configuration with 1.7 cores.
 
 - The parts of a command (fork and exec, helper, namespace entry, program) are shared by all modes, so
   15 numbers stand for all of them; a mode by itself could be fitted closer.

@@ -83,7 +83,6 @@ impl Owner {
 #[derive(Debug)]
 pub(super) struct Streams {
     pub backoff: Stream,
-    pub failure: Stream,
     pub liveness: Stream,
     pub port_updates: Stream,
     pub router_updates: Stream,
@@ -95,7 +94,6 @@ impl Streams {
         let stream = |purpose| seed.stream(name, purpose);
         Self {
             backoff: stream("rpc backoff"),
-            failure: stream("failure"),
             liveness: stream("liveness"),
             port_updates: stream("port updates"),
             router_updates: stream("router updates"),

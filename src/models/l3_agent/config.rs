@@ -266,9 +266,9 @@ pub struct Agent {
     /// Whether a call to the rootwrap daemon holds the agent's one lock.
     #[schemars(extend("x-source" = "oslo.rootwrap client.py since 7711a6c, October 2017"))]
     pub daemon_lock: bool,
-    /// Whether privsep calls of one agent run one at a time. Not measured; both are possible by
-    /// version of oslo.privsep.
-    #[schemars(extend("x-source" = "assumed, both values are worth running"))]
+    /// Whether privsep calls of one agent run one at a time, as before oslo.privsep f368430
+    /// (`thread_pool_size`, as many threads as cores since).
+    #[schemars(extend("x-source" = "oslo.privsep f368430f13, release note add_thread_pool_size"))]
     pub privsep_lock: bool,
 }
 

@@ -3,6 +3,7 @@
 use super::component::{Event, L3Agent, LastReady, Owner};
 use super::costs::Split;
 use super::metrics::Account;
+use super::program::ProgramKey;
 use crate::engine::{Engine, SimTime};
 use crate::resources::Attribution;
 
@@ -50,7 +51,8 @@ impl L3Agent {
         }
         self.lanes.remaining -= count;
         self.lanes.running += 1;
-        self.builder.begin();
+        let item = self.lanes.remaining;
+        self.builder.begin(ProgramKey { stage: ProgramKey::COMMAND, item, time: 0 });
         if first.total() > 0.0 {
             self.builder.spawn(first, plan.each.locked);
         }

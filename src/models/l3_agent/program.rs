@@ -1,7 +1,10 @@
 //! From operations to the steps of a job on the host, with their costs drawn.
 
+use rand::{Rng, RngExt, SeedableRng};
+
 use super::costs::Split;
 use super::settings::{ArpPlan, Loop, Operation};
+use crate::engine::random::mix;
 use crate::engine::{SimDuration, Stream};
 use crate::quantities::{DurationDistribution, DurationSampler};
 use crate::resources::{LockId, Step};
@@ -11,11 +14,33 @@ use crate::resources::{LockId, Step};
 /// only the interleaving with other workers is coarser than it is in reality.
 pub const SLICES: u32 = 32;
 
+/// What a program is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramKey {
+    /// Which kind of program: 0 the router itself, n its subnet n - 1, and the constants here.
+    pub stage: u32,
+    /// The router, command or update.
+    pub item: u32,
+    /// How often the router has been processed before.
+    pub time: u32,
+}
+
+impl ProgramKey {
+    /// Whether a router fails.
+    pub const FAILURE: u32 = u32::MAX;
+    /// A port update.
+    pub const PORT_UPDATE: u32 = u32::MAX - 1;
+    /// A command of a list.
+    pub const COMMAND: u32 = u32::MAX - 2;
+}
+
 /// Draws costs and builds steps.
 #[derive(Debug)]
 pub struct ProgramBuilder {
     /// Of mean 1 s: the factor on a command's cost. `None` when costs do not vary.
     factor: Option<DurationSampler>,
+    /// What the stream of each program is derived from.
+    base: u64,
     random: Stream,
     lock: LockId,
     steps: Vec<Step>,
@@ -35,20 +60,30 @@ impl ProgramBuilder {
         let one = SimDuration::from_whole_seconds(1);
         let factor = (variation >= LEAST_VARIATION)
             .then(|| DurationDistribution::Gamma { mean: one, cv: variation }.sampler());
-        Self { factor, random, lock, steps: Vec::new(), spawns: 0, privsep_calls: 0 }
+        Self { factor, base: 0, random, lock, steps: Vec::new(), spawns: 0, privsep_calls: 0 }
     }
 
     /// As at the start of a replication.
-    pub fn reset(&mut self, random: Stream) {
+    pub fn reset(&mut self, mut random: Stream) {
+        self.base = random.next_u64();
         self.random = random;
         self.steps.clear();
         self.spawns = 0;
         self.privsep_calls = 0;
     }
 
-    /// Begins another program.
-    pub fn begin(&mut self) {
+    /// Begins another program. Its costs depend on `key` (what it is for) and not on what was
+    /// built before, so that a router costs the same whichever worker has it, and when.
+    pub fn begin(&mut self, key: ProgramKey) {
         self.steps.clear();
+        let stage = mix(self.base ^ u64::from(key.stage));
+        let seed = mix(mix(stage ^ u64::from(key.item)) ^ u64::from(key.time));
+        self.random = Stream::seed_from_u64(seed);
+    }
+
+    /// A draw from the present program's stream, 0 to 1.
+    pub fn chance(&mut self) -> f64 {
+        self.random.random()
     }
 
     /// Adds a step as it is.

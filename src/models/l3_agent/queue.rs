@@ -67,6 +67,8 @@ struct Entry {
     /// Handed to the worker that is processing the router.
     handed_over: VecDeque<Update>,
     busy: bool,
+    /// How often a worker has been given an update of it.
+    taken: u32,
     /// The state that was fetched last and has been processed.
     processed: Option<SimTime>,
 }
@@ -102,6 +104,7 @@ impl RouterQueue {
             entry.updates.clear();
             entry.handed_over.clear();
             entry.busy = false;
+            entry.taken = 0;
             entry.processed = None;
         }
         self.sequence = 0;
@@ -138,6 +141,7 @@ impl RouterQueue {
                 self.tally.dropped += 1;
             } else {
                 entry.busy = true;
+                entry.taken += 1;
                 self.tally.taken += 1;
                 return Some((router, update));
             }
@@ -155,6 +159,7 @@ impl RouterQueue {
             if entry.is_stale(&update) {
                 self.tally.dropped += 1;
             } else {
+                entry.taken += 1;
                 self.tally.taken += 1;
                 return Some(update);
             }
@@ -171,6 +176,12 @@ impl RouterQueue {
         self.queue.remove(&router);
         self.waiting -= count;
         self.tally.dropped += count;
+    }
+
+    /// How often a worker has been given an update of `router`.
+    #[must_use]
+    pub fn taken(&self, router: u32) -> u32 {
+        self.entries[router as usize].taken
     }
 
     /// True once `router` has been processed.

@@ -6,10 +6,9 @@
 //!             +-- timeout: put into the queue again (sync priority), given up after all tries
 //! ```
 
-use rand::RngExt;
-
 use super::component::{Event, L3Agent, LastReady, Owner};
 use super::metrics::Account;
+use super::program::ProgramKey;
 use super::queue::Update;
 use super::rpc::{Method, Outcome};
 use super::workload::UpdateKind;
@@ -160,8 +159,10 @@ impl L3Agent {
     /// The agent's own work and the commands for the router.
     fn process<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, worker: u32) {
         self.workers[worker as usize].stage = Stage::Router;
+        let router = self.workers[worker as usize].router;
         let agent = &self.config.agent;
-        self.builder.begin();
+        let time = self.queue.taken(router);
+        self.builder.begin(ProgramKey { stage: 0, item: router, time });
         let interpreter = Some(self.interpreter);
         self.builder.push(Step::Cpu { work: agent.router_cpu, interpreter });
         self.builder.push(Step::Wait(agent.router_wait));
@@ -185,7 +186,8 @@ impl L3Agent {
             entries = entries.saturating_add(std::mem::take(cached));
         }
         state.entries += entries;
-        self.builder.begin();
+        let (item, time) = (state.router, self.queue.taken(state.router));
+        self.builder.begin(ProgramKey { stage: subnet + 1, item, time });
         self.builder.arp(&self.settings.arp, entries);
         self.host.submit(engine, Owner::Worker.tag(worker), self.builder.steps());
     }
@@ -209,8 +211,9 @@ impl L3Agent {
             self.call(engine, worker, Method::GetPortsBySubnet, 0, ports);
             return;
         }
-        let share = self.config.agent.failure_share;
-        if share > 0.0 && self.streams.failure.random::<f64>() < share {
+        let (item, time) = (state.router, self.queue.taken(state.router));
+        self.builder.begin(ProgramKey { stage: ProgramKey::FAILURE, item, time });
+        if self.builder.chance() < self.config.agent.failure_share {
             self.fail(engine, worker);
         } else {
             self.succeed(engine, worker);

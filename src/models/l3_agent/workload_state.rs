@@ -7,6 +7,7 @@ use rand_distr::{Distribution as _, Exp1};
 
 use super::component::{Event, L3Agent, LastReady, Owner};
 use super::metrics::{Account, Durations};
+use super::program::ProgramKey;
 use super::workload::UpdateKind;
 use crate::engine::{Engine, SimDuration, SimTime, Stream, Timer};
 use crate::quantities::Rate;
@@ -73,6 +74,8 @@ pub struct PortUpdateJob {
     free: Vec<u32>,
     waiting: VecDeque<SimTime>,
     running: u32,
+    /// How many have been begun.
+    begun: u32,
 }
 
 impl PortUpdateJob {
@@ -87,6 +90,7 @@ impl PortUpdateJob {
         self.free.clear();
         self.waiting.clear();
         self.running = 0;
+        self.begun = 0;
     }
 }
 
@@ -178,7 +182,9 @@ impl L3Agent {
                     jobs.slots.len() as u32 - 1
                 }
             };
-            self.builder.begin();
+            let stage = ProgramKey::PORT_UPDATE;
+            self.builder.begin(ProgramKey { stage, item: jobs.begun, time: 0 });
+            jobs.begun += 1;
             self.builder.arp(&self.settings.arp, 1);
             self.host.submit(engine, Owner::PortUpdate.tag(index), self.builder.steps());
         }
