@@ -37,6 +37,9 @@ pub enum RateError {
 }
 
 impl Rate {
+    /// One event per second.
+    pub const ONE_PER_SECOND: Self = Self(1.0);
+
     /// A rate of `per_second` events per second.
     ///
     /// # Errors
