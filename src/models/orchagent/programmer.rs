@@ -15,8 +15,12 @@ use crate::engine::SimDuration;
 /// A batch being programmed.
 #[derive(Debug, Default)]
 pub struct Programmer {
-    /// The entries with what each takes, in the order of the bulk calls.
-    entries: Vec<(Operation, Entry)>,
+    /// The entries in the order of the bulk calls.
+    entries: Vec<Entry>,
+    /// What they take: runs of one operation with the place at which each ends.
+    runs: Vec<(Operation, usize)>,
+    /// For sorting a batch of mixed operations.
+    sorted: Vec<(Operation, Entry)>,
     /// Entries before this one are programmed (sync) or handed to syncd (async).
     done: usize,
     factor: f64,
@@ -59,6 +63,7 @@ pub enum Progress {
 impl Programmer {
     pub fn reset(&mut self) {
         self.entries.clear();
+        self.runs.clear();
         self.done = 0;
         self.orphans.clear();
         self.phase = Phase::Idle;
@@ -76,22 +81,31 @@ impl Programmer {
         self.reset();
         self.factor = factor;
         let parsed = batch.len() as u64;
-        for entry in batch.drain(..) {
+        let mut groups = SimDuration::ZERO;
+        let mut is_plain = around.table.is_complete();
+        // Neighbouring entries mostly have one version, and what depends on it alone is cheap.
+        let mut previous = None;
+        for entry in batch.iter() {
+            if previous == Some(entry.version) {
+                continue;
+            }
+            previous = Some(entry.version);
             let members = around.table.version(entry.version).members;
-            if !members.is_empty() && members.without(&around.if_down).is_empty() {
-                stuck.push(entry);
+            if members.without(&around.if_down).is_empty() {
+                is_plain = false;
             } else {
-                self.entries.push((around.table.operation(entry), entry));
+                groups = groups.saturating_add(create_groups(entry.version, around));
             }
         }
-        let first = self.entries.first().map(|(operation, _)| *operation);
-        if self.entries.iter().any(|(operation, _)| Some(*operation) != first) {
-            self.entries.sort_by_key(|(operation, _)| *operation);
+        if is_plain {
+            std::mem::swap(&mut self.entries, batch);
+            self.runs.push((Operation::Set, self.entries.len()));
+        } else {
+            self.arrange(batch, stuck, around);
         }
         self.phase = Phase::Preparing;
         let prepare = around.service.prepare_per_route.draw_sum(parsed);
         let fixed = around.service.batch.draw();
-        let groups = self.create_groups(around);
         let mut span = prepare.saturating_add(fixed);
         if around.mode == Mode::Async {
             around.handed_over.push((groups, Request::Other));
@@ -101,13 +115,39 @@ impl Programmer {
         Progress::Busy { span: scaled(span, factor), in_syncd: false }
     }
 
+    /// Sorts out the stuck entries and orders the others by operation.
+    fn arrange(
+        &mut self,
+        batch: &mut Vec<Entry>,
+        stuck: &mut Vec<Entry>,
+        around: &Surroundings<'_>,
+    ) {
+        self.sorted.clear();
+        for entry in batch.drain(..) {
+            let members = around.table.version(entry.version).members;
+            if !members.is_empty() && members.without(&around.if_down).is_empty() {
+                stuck.push(entry);
+            } else {
+                self.sorted.push((around.table.operation(entry), entry));
+            }
+        }
+        self.sorted.sort_by_key(|(operation, _)| *operation);
+        for (operation, entry) in &self.sorted {
+            self.entries.push(*entry);
+            match self.runs.last_mut() {
+                Some((last, end)) if last == operation => *end += 1,
+                _ => self.runs.push((*operation, self.entries.len())),
+            }
+        }
+    }
+
     /// The step under way has ended: its effects take place, and the next begins.
     pub fn advance(&mut self, around: &mut Surroundings<'_>) -> Progress {
         match self.phase {
             Phase::Idle => return Progress::Done,
             Phase::Preparing => {}
             Phase::Bulk(end) => {
-                for (_, entry) in &self.entries[self.done..end] {
+                for entry in &self.entries[self.done..end] {
                     self.orphans.extend(around.table.program(*entry));
                 }
                 self.done = end;
@@ -143,17 +183,15 @@ impl Programmer {
 
     /// A bulk call holds entries of one operation, at most `chunk` of them.
     fn bulk_end(&self, chunk: usize) -> (Operation, usize) {
-        let operation = self.entries[self.done].0;
-        let rest = &self.entries[self.done..];
-        let same = rest.iter().take(chunk).take_while(|(other, _)| *other == operation).count();
-        (operation, self.done + same)
+        let run = self.runs.iter().find(|(_, end)| *end > self.done);
+        let (operation, end) = run.copied().unwrap_or((Operation::Nothing, self.entries.len()));
+        (operation, end.min(self.done + chunk))
     }
 
     fn hand_over(&mut self, around: &mut Surroundings<'_>) {
         while self.done < self.entries.len() {
             let (operation, end) = self.bulk_end(around.bulk_chunk_size);
-            let chunk: Vec<Entry> =
-                self.entries[self.done..end].iter().map(|(_, entry)| *entry).collect();
+            let chunk = self.entries[self.done..end].to_vec();
             let span = scaled(around.service.bulk(operation, chunk.len() as u64), self.factor);
             around.handed_over.push((span, Request::Routes(chunk)));
             self.done = end;
@@ -171,16 +209,12 @@ impl Programmer {
         }
         Progress::Busy { span: scaled(span, self.factor), in_syncd: false }
     }
+}
 
-    /// Creates the groups that the batch needs and that do not exist.
-    fn create_groups(&self, around: &mut Surroundings<'_>) -> SimDuration {
-        let mut span = SimDuration::ZERO;
-        for (_, entry) in &self.entries {
-            if let Some(members) = around.table.create_group(entry.version, &around.if_down) {
-                let groups = around.service.next_hop_groups(around.families, members);
-                span = span.saturating_add(groups);
-            }
-        }
-        span
+/// Creates the groups of `version` unless they exist.
+fn create_groups(version: VersionId, around: &mut Surroundings<'_>) -> SimDuration {
+    match around.table.create_group(version, &around.if_down) {
+        Some(members) => around.service.next_hop_groups(around.families, members),
+        None => SimDuration::ZERO,
     }
 }

@@ -29,6 +29,14 @@ pub struct Version {
     pub routes: u32,
     /// Whether its next-hop groups exist.
     has_group: bool,
+    /// True when it has no next hops: FRR withdraws the route.
+    is_withdrawal: bool,
+}
+
+impl Version {
+    fn new(members: LinkSet, routes: u32) -> Self {
+        Self { members, routes, has_group: routes > 0, is_withdrawal: members.is_empty() }
+    }
 }
 
 /// A route popped from the table with the version it had.
@@ -70,6 +78,8 @@ pub struct RouteTable {
     live: Vec<VersionId>,
     written: Vec<VersionId>,
     programmed: Vec<VersionId>,
+    /// Routes of which the ASIC has no entry: not programmed yet, or withdrawn.
+    absent: u32,
     /// Redis: the keys waiting, in no order, and a bit for each.
     waiting: Vec<u32>,
     is_waiting: Vec<u64>,
@@ -109,6 +119,7 @@ impl RouteTable {
             live: Vec::new(),
             written: vec![0; size],
             programmed: vec![0; size],
+            absent: 0,
             waiting: Vec::with_capacity(size),
             is_waiting: vec![0; size.div_ceil(64)],
             segments: VecDeque::new(),
@@ -133,7 +144,8 @@ impl RouteTable {
         self.segment_entries = 0;
         self.wake_ups = 0;
         let programmed = self.routes - backlog;
-        self.versions.push(Version { members, routes: programmed, has_group: programmed > 0 });
+        self.absent = if members.is_empty() { self.routes } else { backlog };
+        self.versions.push(Version::new(members, programmed));
         if programmed > 0 {
             self.live.push(0);
         }
@@ -143,7 +155,7 @@ impl RouteTable {
     /// FRR's paths have become `members`: every route will be written again.
     pub fn change_paths(&mut self, now: SimTime, members: LinkSet) {
         self.synchronise(now);
-        self.versions.push(Version { members, routes: 0, has_group: false });
+        self.versions.push(Version::new(members, 0));
         self.scan.restart(now);
     }
 
@@ -204,11 +216,17 @@ impl RouteTable {
         }
     }
 
+    /// True when the ASIC has an entry of every route, so that only [`Operation::Set`] and
+    /// [`Operation::Remove`] are left.
+    pub fn is_complete(&self) -> bool {
+        self.absent == 0
+    }
+
     /// What it takes to program `entry`.
     pub fn operation(&self, entry: Entry) -> Operation {
         let programmed = self.programmed[entry.key as usize];
-        let is_there = programmed != UNPROGRAMMED && !self.version(programmed).members.is_empty();
-        let is_to_be = !self.version(entry.version).members.is_empty();
+        let is_there = programmed != UNPROGRAMMED && !self.version(programmed).is_withdrawal;
+        let is_to_be = !self.version(entry.version).is_withdrawal;
         match (is_there, is_to_be) {
             (true, true) => Operation::Set,
             (true, false) => Operation::Remove,
@@ -225,13 +243,17 @@ impl RouteTable {
         }
         let new = &mut self.versions[usize::from(entry.version)];
         new.routes += 1;
-        if new.routes == 1 {
+        let (is_new, is_withdrawal) = (new.routes == 1, new.is_withdrawal);
+        if is_new {
             self.live.push(entry.version);
         }
+        self.absent += u32::from(is_withdrawal);
         if old == UNPROGRAMMED {
+            self.absent -= 1;
             return None;
         }
         let old_version = &mut self.versions[usize::from(old)];
+        self.absent -= u32::from(old_version.is_withdrawal);
         old_version.routes -= 1;
         if old_version.routes > 0 {
             return None;
@@ -244,7 +266,7 @@ impl RouteTable {
     /// how many members each gets.
     pub fn create_group(&mut self, version: VersionId, if_down: &LinkSet) -> Option<u64> {
         let version = &mut self.versions[usize::from(version)];
-        if version.has_group || version.members.is_empty() {
+        if version.has_group || version.is_withdrawal {
             return None;
         }
         version.has_group = true;
@@ -280,6 +302,11 @@ impl RouteTable {
     pub fn live_with(&self, link: u16) -> u32 {
         let holds = |version: &&VersionId| self.version(**version).members.contains(link);
         self.live.iter().filter(holds).count() as u32
+    }
+
+    /// Every version so far, also those that no route is programmed with.
+    pub fn versions(&self) -> &[Version] {
+        &self.versions
     }
 
     pub fn routes(&self) -> u32 {
@@ -325,12 +352,16 @@ impl RouteTable {
 
     fn pop_keys(&mut self, limit: u64, random: &mut Stream, batch: &mut Vec<Entry>) -> u64 {
         let count = limit.min(self.waiting.len() as u64);
-        for _ in 0..count {
-            let place = random.random_range(0..self.waiting.len() as u32);
-            let key = self.waiting.swap_remove(place as usize);
-            self.is_waiting[key as usize / 64] &= !(1 << (key % 64));
-            let entry = Entry { key, version: self.written[key as usize] };
-            add_to_sync(&mut self.merge, batch, entry);
+        let Self { waiting, is_waiting, written, merge, .. } = self;
+        let popped = (0..count).map(|_| {
+            let place = random.random_range(0..waiting.len() as u32);
+            let key = waiting.swap_remove(place as usize);
+            is_waiting[key as usize / 64] &= !(1 << (key % 64));
+            Entry { key, version: written[key as usize] }
+        });
+        match merge {
+            None => batch.extend(popped),
+            Some(merge) => popped.for_each(|entry| merge.add(batch, entry)),
         }
         count
     }
@@ -343,7 +374,11 @@ impl RouteTable {
             let take = left.min(u64::from(segment.stretch.length)) as u32;
             for offset in 0..take {
                 let key = (segment.stretch.start + offset) % self.routes;
-                add_to_sync(&mut self.merge, batch, Entry { key, version: segment.version });
+                let entry = Entry { key, version: segment.version };
+                match &mut self.merge {
+                    None => batch.push(entry),
+                    Some(merge) => merge.add(batch, entry),
+                }
             }
             segment.stretch.start = (segment.stretch.start + take) % self.routes;
             segment.stretch.length -= take;
@@ -357,20 +392,18 @@ impl RouteTable {
     }
 }
 
-/// Adds an entry to the batch; a later SET of the same key replaces the earlier one
-/// (swss:orch.cpp `addToSync`).
-fn add_to_sync(merge: &mut Option<Merge>, batch: &mut Vec<Entry>, entry: Entry) {
-    let Some(merge) = merge else {
-        batch.push(entry);
-        return;
-    };
-    let key = entry.key as usize;
-    if merge.stamps[key] == merge.stamp {
-        batch[merge.places[key] as usize] = entry;
-    } else {
-        merge.stamps[key] = merge.stamp;
-        merge.places[key] = batch.len() as u32;
-        batch.push(entry);
+impl Merge {
+    /// Adds an entry to the batch; a later SET of the same key replaces the earlier one
+    /// (swss:orch.cpp `addToSync`).
+    fn add(&mut self, batch: &mut Vec<Entry>, entry: Entry) {
+        let key = entry.key as usize;
+        if self.stamps[key] == self.stamp {
+            batch[self.places[key] as usize] = entry;
+        } else {
+            self.stamps[key] = self.stamp;
+            self.places[key] = batch.len() as u32;
+            batch.push(entry);
+        }
     }
 }
 

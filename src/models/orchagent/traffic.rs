@@ -76,6 +76,9 @@ pub struct Traffic {
     rest_stage: Stage,
     /// Share of the routes whose group has no living member.
     without_path: f64,
+    /// True while programming routes cannot make a difference: no version, programmed or not,
+    /// would lose anything.
+    is_calm: bool,
     since: SimTime,
     outages: Vec<f64>,
     parts: [f64; STAGES.len()],
@@ -101,6 +104,7 @@ impl Traffic {
             rest: 0.0,
             rest_stage: Stage::Bgp,
             without_path: 0.0,
+            is_calm: false,
             since: SimTime::ZERO,
             outages: vec![0.0; usize::from(paths)],
             parts: [0.0; STAGES.len()],
@@ -169,9 +173,9 @@ impl Traffic {
         !self.is_losing() && self.pruned.without(&self.dead).is_empty()
     }
 
-    /// True when some path is dead or pruned, so that programming routes may matter.
+    /// True when programming routes may make a difference.
     pub fn is_disturbed(&self) -> bool {
-        !self.dead.is_empty() || !self.pruned.is_empty()
+        !self.is_calm
     }
 
     /// Finds the rates anew after a change of paths or of programmed routes.
@@ -199,6 +203,11 @@ impl Traffic {
             let has_living = self.weight < 1.0 || dead.len() < in_use.len();
             self.add_losses(share, in_use.len(), &dead, has_living);
         }
+        self.is_calm = !self.is_losing()
+            && table.versions().iter().all(|version| {
+                let in_use = version.members.without(&self.pruned);
+                !in_use.is_empty() && in_use.and(&self.dead).is_empty()
+            });
         let frr_knows = table.current_members().and(&self.dead).is_empty();
         self.rest_stage = if frr_knows { Stage::RouteProgramming } else { Stage::Bgp };
     }
