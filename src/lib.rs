@@ -6,4 +6,5 @@
 pub mod engine;
 pub mod models;
 pub mod quantities;
+pub mod resources;
 pub mod scenario;
