@@ -42,6 +42,8 @@ pub enum Event {
     Teamd(u16),
     /// bgpd has seen the link's state change.
     Bgp(u16),
+    /// Something far away makes FRR write every route again.
+    RemoteChange,
 }
 
 /// A path: a port-channel or a routed port.
@@ -65,6 +67,8 @@ pub struct Orchagent {
     pub(super) teamd_reaction: Cost,
     pub(super) bgp_reaction: Cost,
     pub(super) bgp_establishment: Cost,
+    remote_interval: Cost,
+    remote_changes_left: u32,
     pub(super) pop_order: Stream,
     pub(super) flaps: FlapPlan,
     pub(super) links: Vec<Link>,
@@ -103,6 +107,7 @@ pub struct Timers {
     pub route_arrival: Timer,
     pub flush: Timer,
     pub syncd: Timer,
+    pub remote_change: Timer,
 }
 
 /// Keys of a small Redis table and its executor's wake-ups.
@@ -139,6 +144,11 @@ impl Orchagent {
             teamd_reaction: Cost::new(&config.teamd.reaction, "teamd.reaction"),
             bgp_reaction: Cost::new(&config.bgp.reaction, "bgp.reaction"),
             bgp_establishment: Cost::new(&config.bgp.establishment, "bgp.establishment"),
+            remote_interval: Cost::new(
+                &config.bgp.remote_change_interval,
+                "bgp.remote_change_interval",
+            ),
+            remote_changes_left: 0,
             pop_order: StreamSeed::default().stream(name, "pop order"),
             flaps: FlapPlan::new(&config),
             links: Vec::with_capacity(config.topology.paths as usize),
@@ -171,6 +181,8 @@ impl Orchagent {
         self.teamd_reaction.reset(seed, &self.name);
         self.bgp_reaction.reset(seed, &self.name);
         self.bgp_establishment.reset(seed, &self.name);
+        self.remote_interval.reset(seed, &self.name);
+        self.remote_changes_left = self.config.bgp.remote_changes;
         self.pop_order = seed.stream(&self.name, "pop order");
         self.flaps.reset(&self.config, seed, &self.name);
         self.syncd.reset();
@@ -280,16 +292,35 @@ impl Orchagent {
 
     /// FRR takes the link out of its paths, or back in, and writes every route again.
     fn bgp_reacts<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, link: u16) {
-        let now = engine.now();
         let mut members = self.table.current_members();
         if self.links[usize::from(link)].carrier {
             members.insert(link);
         } else {
             members.remove(link);
         }
-        if members == self.table.current_members() {
-            return;
+        if members != self.table.current_members() {
+            self.write_all_routes(engine, members);
         }
+    }
+
+    fn remote_change<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        self.write_all_routes(engine, self.table.current_members());
+        self.arm_remote_change(engine);
+    }
+
+    fn arm_remote_change<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        if let (1.., Some(timers)) = (self.remote_changes_left, self.timers) {
+            self.remote_changes_left -= 1;
+            engine.arm(timers.remote_change, self.remote_interval.draw(), Event::RemoteChange);
+        }
+    }
+
+    /// FRR writes every route, with `members` as next hops.
+    fn write_all_routes<G>(&mut self, engine: &mut Engine<G>, members: LinkSet)
+    where
+        G: Copy + From<Event>,
+    {
+        let now = engine.now();
         self.traffic.advance(now);
         self.table.change_paths(now, members);
         self.traffic.recompute(&self.table);
@@ -387,6 +418,7 @@ impl Component for Orchagent {
             route_arrival: engine.add_timer(),
             flush: engine.add_timer(),
             syncd: engine.add_timer(),
+            remote_change: engine.add_timer(),
         });
         for link in 0..self.config.topology.paths as u16 {
             let up = !self.if_down.contains(link);
@@ -398,6 +430,7 @@ impl Component for Orchagent {
             self.measures.churn_started = Some(engine.now());
         }
         self.arm_flap(engine);
+        self.arm_remote_change(engine);
         self.start_loop(engine);
     }
 
@@ -413,6 +446,7 @@ impl Component for Orchagent {
             Event::SyncdDone => self.syncd_done(engine),
             Event::Teamd(link) => self.teamd_reacts(engine, link),
             Event::Bgp(link) => self.bgp_reacts(engine, link),
+            Event::RemoteChange => self.remote_change(engine),
         }
     }
 }

@@ -1,11 +1,16 @@
 //! What a user sets of orchagent and of what surrounds it.
 
+use std::num::NonZeroU32;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::era::{EmptyNextHopGroup, Era, NotificationPop, RouteConsumer, RouteTransport};
 use crate::engine::SimDuration;
 use crate::quantities::{DurationDistribution, Rate};
+
+/// Route updates per second unless set.
+const UPDATE_RATE: NonZeroU32 = NonZeroU32::new(20_000).unwrap();
 
 /// Most port-channels or routed ports on one ASIC.
 pub const MAX_LINKS: u32 = 512;
@@ -327,6 +332,13 @@ pub struct Bgp {
     /// Route updates that bgpd and zebra hand to fpmsyncd.
     #[schemars(extend("x-source" = "assumption: no published figure for 60K routes over 16 paths"))]
     pub update_rate: Rate,
+    /// How often something beyond these links (other line cards, other routers) makes FRR write
+    /// every route again.
+    #[schemars(range(min = 0, max = 30_000), extend("x-unit" = "changes", "x-source" = "the scenario's question"))]
+    pub remote_changes: u32,
+    /// From the start to the first such change, and from each to the next.
+    #[schemars(extend("x-source" = "the scenario's question"))]
+    pub remote_change_interval: DurationDistribution,
 }
 
 /// fpmsyncd's pipeline to Redis.
@@ -469,14 +481,13 @@ impl Default for Bgp {
                 min: SimDuration::ZERO,
                 max: SimDuration::from_whole_seconds(10),
             },
-            update_rate: default_update_rate(),
+            update_rate: Rate::whole(UPDATE_RATE),
+            remote_changes: 0,
+            remote_change_interval: DurationDistribution::Exponential {
+                mean: SimDuration::from_whole_seconds(10),
+            },
         }
     }
-}
-
-/// 20,000 routes/s; the constant is above 0, so the fallback is never taken.
-fn default_update_rate() -> Rate {
-    Rate::per_second(20_000.0).unwrap_or_else(|_| Rate::ONE_PER_SECOND)
 }
 
 impl Default for Fpmsyncd {

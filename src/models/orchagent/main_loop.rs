@@ -497,7 +497,12 @@ impl Orchagent {
         if self.config.mode == Mode::Async {
             self.queue_handed_over(engine);
         }
-        self.publish(engine);
+        if was_in_bulk {
+            // syncd lets go of its mutex between two requests.
+            self.publish_waiting(engine);
+        } else {
+            self.publish(engine);
+        }
         progress
     }
 

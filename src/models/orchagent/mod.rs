@@ -57,7 +57,7 @@ use crate::engine::{Engine, SimTime};
 use crate::models::model::{Finding, Metric, Model, SignalDefinition};
 use config::{LinkKind, MAX_LINKS};
 
-/// Most changes of links in one replication.
+/// Most changes that FRR's state of the paths can go through in one replication.
 const MAX_CHANGES: u64 = 60_000;
 /// Most messages in the notification queue over one replication.
 const MAX_MESSAGES: u64 = 1_000_000;
@@ -157,12 +157,13 @@ fn check_flap(config: &Config) -> Vec<Finding> {
             "1, or set flap.return_after",
         ));
     }
-    let changes = u64::from(flap.count) * u64::from(flap.repeat) * 2;
+    let changes =
+        u64::from(flap.count) * u64::from(flap.repeat) * 2 + u64::from(config.bgp.remote_changes);
     if changes > MAX_CHANGES {
         findings.push(Finding::error(
             "flap.repeat",
-            format!("{changes} changes of links"),
-            format!("at most {MAX_CHANGES}: flap.count times flap.repeat times 2"),
+            format!("{changes} changes that make FRR write every route"),
+            format!("at most {MAX_CHANGES}: flap.count x flap.repeat x 2 + bgp.remote_changes"),
         ));
     }
     if changes * u64::from(flap.messages) > MAX_MESSAGES {
