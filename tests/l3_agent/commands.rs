@@ -261,6 +261,17 @@ fn one_core_gains_only_the_blocked_time() {
     assert_close("many: the work alone", at(8), 3.43, 0.02);
 }
 
+/// Launchpad 1796267: the limit of some containers adds 400 ms to each command.
+#[test]
+fn closing_every_descriptor_costs_400_ms_at_a_million() {
+    let at = |limit: u32| {
+        let commands = json!({ "count": 10, "helper": "sudo_rootwrap" });
+        seconds(json!({ "closed_descriptors": limit }), commands) / 10.0
+    };
+    assert_close("a million", at(1_048_576) - at(0), 0.400, 0.01);
+    assert!(at(1024) - at(0) < 0.002);
+}
+
 #[test]
 fn the_daemon_serves_one_command_at_a_time() {
     let at = |daemon_lock: bool| {

@@ -98,6 +98,9 @@ pub struct CostTable {
     pub batch_spawn: Option<Split>,
 }
 
+/// Closing one file descriptor in a Python 2 helper: 400 ms / 1,048,576 (Launchpad 1796267).
+pub const CLOSED_DESCRIPTOR: Split = Split::micros(0.381);
+
 /// The cores of `host`, all together when busy.
 #[must_use]
 pub const fn cores(host: HostPreset) -> f64 {

@@ -27,9 +27,25 @@
 //!
 //! A loop of more than 32 entries runs several entries as one step (`program`). The cores
 //! are shared by processor sharing; a worker's commands hold no core while they are blocked.
+//!
+//! # What a user should know
+//!
+//! - More workers help only while commands are blocked or calls are waited for. On a host whose
+//!   cores are busy with commands 32 workers are as slow as 8, and a rootwrap daemon lets one
+//!   command through at a time whatever the workers and cores.
+//! - Costs without any variation (`host.variation` 0) keep workers in step: they compute together
+//!   and are blocked together, which real commands never do for long. The default is 0.15.
+//! - A capacity of 1.7 cores for the measured machine with two says what two commands at once did
+//!   there; it is a property of that machine, not of the agent.
+//! - The server's costs are not published: `server` states the range of each.
+//!
+//! Left out: HA routers, SNAT ports and allowed address pairs (count them as ports), the start of
+//! the rootwrap daemon (100 ms once) and of privsep, deletions, and the agent's work for casts
+//! that it ignores.
 
 mod check;
 mod component;
+
 pub mod config;
 pub mod costs;
 mod era;

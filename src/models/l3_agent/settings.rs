@@ -1,7 +1,7 @@
 //! A configuration resolved to what the component runs: operations with their costs and locks.
 
 use super::config::{ArpMethod, Config, Helper, NamespaceEntry, PrivsepCall, Program};
-use super::costs::{CostTable, Split, cores, cost_table, privsep_cost};
+use super::costs::{CLOSED_DESCRIPTOR, CostTable, Split, cores, cost_table, privsep_cost};
 use super::era::Rules;
 use super::workload::{Caller, CommandForm, Commands};
 
@@ -158,7 +158,7 @@ impl Costs<'_> {
         if let Some(blocked) = host.spawn_blocked {
             cost.blocked = blocked.as_nanos() as f64;
         }
-        cost
+        cost + CLOSED_DESCRIPTOR.times(f64::from(host.closed_descriptors))
     }
 
     fn line(&self, program: Program) -> Split {
