@@ -64,7 +64,7 @@ fn of_object(
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     properties
         .iter()
-        .filter(|(key, property)| !(prefix.is_empty() && *key == "model") && !is_tag(property))
+        .filter(|(key, property)| !(is_tag(property) || prefix.is_empty() && *key == "model"))
         .map(|(key, property)| {
             let default = match defaults.get(key) {
                 Some(default) => default.clone(),
