@@ -355,12 +355,12 @@ impl<G: Copy> Engine<G> {
             if let Some(end) = self.ending {
                 return end;
             }
-            let Some((time, slot)) = self.list.pop_until(limits.horizon) else {
-                return if self.list.is_empty() { RunEnd::Idle } else { RunEnd::Horizon };
-            };
             if self.handled >= limits.event_budget || self.list.sequence() >= MAX_SEQUENCE - 1 {
                 return RunEnd::EventBudget;
             }
+            let Some((time, slot)) = self.list.pop_until(limits.horizon) else {
+                return if self.list.is_empty() { RunEnd::Idle } else { RunEnd::Horizon };
+            };
             self.now = time;
             self.handled += 1;
             let index = slot as usize;
