@@ -614,3 +614,6 @@ impl JsonSchema for DurationDistribution {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

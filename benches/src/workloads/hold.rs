@@ -1,5 +1,4 @@
-use convsim::engine::Stream;
-use rand_distr::{Bernoulli, Distribution};
+use rand::RngExt;
 
 use super::variates::{exponential, fold, stream};
 use crate::{Agenda, Handle, Model};
@@ -21,38 +20,44 @@ pub enum Increments {
     Bimodal,
 }
 
+/// How many increments are drawn; the run goes round them.
+const DRAWN: usize = 1 << 16;
+
 /// The hold model: pop the earliest event, arm one at now + increment, with a constant number
-/// pending.
+/// pending. The increments are drawn beforehand, so that nothing but the event list is measured.
 #[derive(Debug)]
 pub struct Hold {
-    pending: u32,
-    increments: Increments,
-    stream: Stream,
-    long: Bernoulli,
+    /// How far ahead the events are that are pending at the start.
+    initial: Vec<u64>,
+    increments: Vec<u64>,
+    next: usize,
     digest: u64,
 }
 
 impl Hold {
     /// With `pending` events.
     pub fn new(pending: u32, increments: Increments) -> Self {
-        Self {
-            pending,
-            increments,
-            stream: stream("hold", "increment"),
-            long: share(LONG_SHARE),
-            digest: 0,
-        }
+        let mut random = stream("hold", "increment");
+        let (long, long_pending) = match increments {
+            Increments::Exponential => (0.0, 0.0),
+            // In equilibrium from the start: what is pending is long in proportion to its
+            // length, and what is left of an exponential time is exponential.
+            Increments::Bimodal => {
+                let long_weight = LONG_SHARE * LONG_MEAN_NS;
+                let short_weight = (1.0 - LONG_SHARE) * SHORT_MEAN_NS;
+                (LONG_SHARE, long_weight / (long_weight + short_weight))
+            }
+        };
+        let mut draw = |count: usize, long_share: f64| -> Vec<u64> {
+            let one = |_| {
+                let is_long = random.random::<f64>() < long_share;
+                exponential(&mut random, if is_long { LONG_MEAN_NS } else { SHORT_MEAN_NS })
+            };
+            (0..count).map(one).collect()
+        };
+        let initial = draw(pending as usize, long_pending);
+        Self { initial, increments: draw(DRAWN, long), next: 0, digest: 0 }
     }
-
-    #[inline]
-    fn increment(&mut self) -> u64 {
-        let is_long = self.increments == Increments::Bimodal && self.long.sample(&mut self.stream);
-        exponential(&mut self.stream, if is_long { LONG_MEAN_NS } else { SHORT_MEAN_NS })
-    }
-}
-
-fn share(probability: f64) -> Bernoulli {
-    Bernoulli::new(probability).expect("a share is a probability")
 }
 
 impl<T: Handle> Model<T> for Hold {
@@ -62,18 +67,10 @@ impl<T: Handle> Model<T> for Hold {
     const CANCELS: bool = false;
 
     fn start<A: Agenda<T, Self>>(agenda: &mut A) {
-        // In equilibrium from the start: what is pending is long in proportion to its length,
-        // and what is left of an exponential time is exponential.
-        let long_weight = LONG_SHARE * LONG_MEAN_NS;
-        let short_weight = (1.0 - LONG_SHARE) * SHORT_MEAN_NS;
-        let long_pending = share(long_weight / (long_weight + short_weight));
-        let arriving = std::mem::replace(&mut agenda.model().long, long_pending);
-        for _ in 0..agenda.model().pending {
+        for delay in std::mem::take(&mut agenda.model().initial) {
             let timer = agenda.add_timer();
-            let delay = agenda.model().increment();
             agenda.arm(timer, delay, timer);
         }
-        agenda.model().long = arriving;
     }
 
     #[inline]
@@ -81,7 +78,8 @@ impl<T: Handle> Model<T> for Hold {
         let now = agenda.now();
         let model = agenda.model();
         model.digest = fold(model.digest, now);
-        let delay = model.increment();
+        let delay = model.increments[model.next % DRAWN];
+        model.next += 1;
         agenda.arm(timer, delay, timer);
     }
 
