@@ -89,7 +89,7 @@ pub enum RunEnd {
     Stopped,
     /// The next event lay beyond [`Limits::horizon`], where the clock stands now.
     Horizon,
-    /// [`Limits::event_budget`] events had been handled and more are pending. The clock stands at
+    /// [`Limits::event_budget`] events had been handled and more are due before the horizon. The clock stands at
     /// the last one.
     EventBudget,
     /// An event was armed past the end of representable time.
@@ -374,9 +374,10 @@ impl<G: Copy> Engine<G> {
             if let Some(end) = self.ending {
                 return end;
             }
+            // Nothing is taken off the list past the budget, so that the run can go on from here.
             let is_spent =
                 self.handled >= limits.event_budget || self.list.sequence() >= MAX_SEQUENCE - 1;
-            if is_spent && !self.list.is_empty() {
+            if is_spent && self.list.peek().is_some_and(|time| time <= limits.horizon) {
                 return RunEnd::EventBudget;
             }
             let Some((time, slot)) = self.list.pop_until(limits.horizon) else {
