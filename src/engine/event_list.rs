@@ -319,6 +319,7 @@ impl EventList {
         }
     }
 
+    #[inline(always)]
     fn sift_up(&mut self, mut place: usize, key: u128) {
         while place > ROOT {
             let parent = parent_of(place);

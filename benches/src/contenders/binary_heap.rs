@@ -35,6 +35,11 @@ impl<M: Model<u32>> HeapContender<M> {
         M::start(&mut contender);
         contender
     }
+
+    /// The model.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
 }
 
 impl<M: Model<u32>> Contender for HeapContender<M> {
