@@ -102,8 +102,11 @@ pub fn load(file: &Path, options: &LoadOptions) -> Result<Scenario, CliError> {
 
 /// The arguments that change the result, for the manifest.
 pub fn recorded(options: &LoadOptions) -> Map<String, Value> {
-    let lists =
-        [("set", &options.set), ("vary", &options.vary), ("configuration", &options.configurations)];
+    let lists = [
+        ("set", &options.set),
+        ("vary", &options.vary),
+        ("configuration", &options.configurations),
+    ];
     lists
         .into_iter()
         .filter(|(_, list)| !list.is_empty())

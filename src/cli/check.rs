@@ -75,8 +75,7 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, CliError> {
     if let Some((folder, name)) = junit_file {
         let reports: Vec<Report<'_>> = all.iter().map(Checked::report).collect();
         let written = folder.write(&name, junit::junit(&reports).as_bytes());
-        written
-            .map_err(|error| Problem::Write { folder: folder.path().to_owned(), error })?;
+        written.map_err(|error| Problem::Write { folder: folder.path().to_owned(), error })?;
     }
     let judgements = || all.iter().flat_map(|checked| &checked.judgements);
     let missed = judgements().any(|j| matches!(j.verdict, Verdict::Missed | Verdict::Undecided));
@@ -90,28 +89,27 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, CliError> {
 
 fn check_scenario(arguments: &Arguments, scenario: Scenario) -> Result<Checked, CliError> {
     let replications = scenario.run.replications;
-    let mut kept = KeptValues::for_expectations(&scenario);
+    let columns = scenario.columns();
+    let mut kept = KeptValues::for_expectations(&scenario, &columns);
     let mut batches: Vec<Batch> =
         kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
     let count = |batches: &[Batch]| -> u64 {
         batches.iter().map(|batch| batch.replications.end - batch.replications.start).sum()
     };
-    let mut progress =
-        Progress::new(arguments.running.progress, &scenario.name, count(&batches));
+    let mut progress = Progress::new(arguments.running.progress, &scenario.name, count(&batches));
     let judgements = loop {
         let sinks: &mut [&mut dyn RowSink] = &mut [&mut kept, &mut progress];
         experiment::run(&scenario, &batches, arguments.running.threads(), sinks)
             .map_err(Problem::Start)?;
-        let judgements = judge(&scenario, &kept);
+        let judgements = judge(&scenario, &columns, &kept);
         let cap = replications.saturating_mul(MOST_TIMES);
-        batches = more_replications(&scenario, &kept, &judgements, cap);
+        batches = more_replications(&scenario, &columns, &kept, &judgements, cap);
         if batches.is_empty() {
             break judgements;
         }
         progress.extend(count(&batches));
     };
     progress.finish();
-    let columns = scenario.columns();
     Ok(Checked { columns, judgements, failures: kept.failed(), scenario })
 }
 
@@ -136,11 +134,12 @@ fn section(checked: &Checked) -> String {
 fn closing_line(all: &[Checked]) -> String {
     let judgements = || all.iter().flat_map(|checked| &checked.judgements);
     let count = |verdict| judgements().filter(|judgement| judgement.verdict == verdict).count();
-    let scenarios = all.len();
+    let (expectations, scenarios) = (judgements().count(), all.len());
+    let plural = |count| if count == 1 { "" } else { "s" };
     let mut line = format!(
-        "{} expectations in {scenarios} scenario{}: {} held, {} missed",
-        judgements().count(),
-        if scenarios == 1 { "" } else { "s" },
+        "{expectations} expectation{} in {scenarios} scenario{}: {} held, {} missed",
+        plural(expectations),
+        plural(scenarios),
         count(Verdict::Held),
         count(Verdict::Missed)
     );

@@ -27,7 +27,10 @@ pub struct Progress {
 enum Shown {
     Nothing,
     /// A bar that is hidden until [`PATIENCE`] has passed.
-    Bar { bar: ProgressBar, visible: bool },
+    Bar {
+        bar: ProgressBar,
+        visible: bool,
+    },
     Json,
 }
 

@@ -118,16 +118,17 @@ fn run_scenario(
     let file = folder.create("results.csv").map_err(failed)?;
     let mut rows = ResultsCsv::new(scenario, &columns, file).map_err(failed)?;
     let mut summariser = Summariser::new(scenario.run.confidence);
-    let mut kept = KeptValues::for_expectations(scenario);
+    let mut kept = KeptValues::for_expectations(scenario, &columns);
     let batches = all_points(scenario, 0..scenario.run.replications);
     let total = scenario.points.len() as u64 * scenario.run.replications;
     let mut progress = Progress::new(arguments.running.progress, &scenario.name, total);
-    let sinks: &mut [&mut dyn RowSink] = &mut [&mut rows, &mut summariser, &mut kept, &mut progress];
+    let sinks: &mut [&mut dyn RowSink] =
+        &mut [&mut rows, &mut summariser, &mut kept, &mut progress];
     let result = experiment::run(scenario, &batches, arguments.running.threads(), sinks);
     progress.finish();
     result.map_err(failed)?;
     let summaries = summariser.finish();
-    let judgements = judge(scenario, &kept);
+    let judgements = judge(scenario, &columns, &kept);
     let report =
         Report { scenario, columns: &columns, summaries: &summaries, judgements: &judgements };
 

@@ -81,7 +81,7 @@ pub fn got_text(
         let _ = write!(text, " {}", scale.symbol());
     }
     if interval != "±0" {
-        let _ = write!(text, " {interval}");
+        let _ = write!(text, " ({interval})");
     }
     if judgement.count < judgement.replications {
         let _ = write!(text, " in {} of {}", judgement.count, judgement.replications);
