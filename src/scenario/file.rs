@@ -32,6 +32,7 @@ pub(super) struct ScenarioFile {
     /// Where its figures come from.
     sources: Option<Vec<String>>,
     /// The simulated systems by name: a model each, and what is set of it.
+    #[serde(default)]
     #[schemars(schema_with = "components_schema")]
     components: Option<Map<String, Value>>,
     /// Signals from one component to another.
@@ -39,6 +40,7 @@ pub(super) struct ScenarioFile {
     /// Named settings to compare. Without any there is one called `base`.
     configurations: Option<Vec<ConfigurationEntry>>,
     /// A grid: each path with its values.
+    #[serde(default)]
     #[schemars(schema_with = "sweep_schema")]
     sweep: Option<Map<String, Value>>,
     /// The configurations that the grid is applied to; without it, the components as they stand.

@@ -13,6 +13,7 @@
 //! - `expect`: what must come out.
 //! - [`problem`], [`error`]: what can be wrong, and how it is shown.
 //! - [`types`]: the result.
+//! - [`parameters`]: what the models' schemas say, for `describe` and `new`.
 
 mod axis;
 mod design;
@@ -26,6 +27,7 @@ mod keywords;
 mod load;
 mod node;
 mod overrides;
+pub mod parameters;
 mod parse;
 mod path;
 mod points;
@@ -35,6 +37,8 @@ mod schema_text;
 pub mod source;
 pub mod types;
 mod validate;
+#[cfg(test)]
+mod validate_tests;
 
 pub use error::LoadError;
 pub use file::schema;
