@@ -70,7 +70,7 @@ fn ratios_and_differences_are_judged() {
 
 #[test]
 fn a_folder_means_its_scenarios_but_not_schemas() {
-    let place = Place::new();
+    let place = Place::empty();
     std::fs::create_dir(place.path("scenarios")).unwrap();
     for name in ["b", "a"] {
         place.write(&format!("scenarios/{name}.json"), &scenario(name, ""));
@@ -84,7 +84,7 @@ fn a_folder_means_its_scenarios_but_not_schemas() {
 
 #[test]
 fn a_folder_without_scenarios_is_exit_code_2() {
-    let place = Place::new();
+    let place = Place::empty();
     std::fs::create_dir(place.path("empty")).unwrap();
     let output = place.convsim(&["check", "empty"]);
     assert_eq!(code(&output), 2);

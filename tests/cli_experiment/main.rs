@@ -15,13 +15,13 @@ use tempfile::TempDir;
 pub struct Place(TempDir);
 
 impl Place {
-    pub fn new() -> Self {
+    pub fn empty() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
     /// A place with the scenario `name.json`: two configurations, a sweep, and `expect`.
     pub fn with_scenario(name: &str, expect: &str) -> Self {
-        let place = Self::new();
+        let place = Self::empty();
         place.write(&format!("{name}.json"), &scenario(name, expect));
         place
     }

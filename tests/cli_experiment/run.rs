@@ -160,7 +160,7 @@ fn bad_usage_is_exit_code_2() {
 
 #[test]
 fn help_documents_the_exit_codes() {
-    let output = Place::new().convsim(&["--help"]);
+    let output = Place::empty().convsim(&["--help"]);
     assert_eq!(code(&output), 0);
     assert!(stdout(&output).contains("Exit codes:"));
 }
