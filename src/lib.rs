@@ -8,5 +8,6 @@ pub mod experiment;
 pub mod models;
 pub mod quantities;
 pub mod report;
+pub mod resources;
 pub mod scenario;
 pub mod statistics;

@@ -1,0 +1,389 @@
+//! Processor sharing: cores shared by all that is runnable.
+//!
+//! With n runnable jobs of equal weight on c cores each progresses at the rate min(1, c/n). All
+//! jobs of one weight have then attained the same service since any common instant, so a job that
+//! arrives when the others have attained V leaves when they have attained V + work. One number
+//! (V, the virtual time of the weight) and a heap of finishing values replace a rescan of all jobs:
+//! O(log n) for an arrival or a departure.
+//!
+//! Jobs of several weights (the nice levels of Linux) share by water-filling: the rate of a job
+//! is proportional to its weight, but no job gets more than one core, and what it cannot use goes
+//! to the others. This is the fluid limit of a fair scheduler without migration cost. Each weight in
+//! use adds one virtual time; with a single weight nothing is lost by it.
+//!
+//! Attained service is kept in nanoseconds with 32 fractional bits, rounded down by less than
+//! 2^-32 ns whenever the number of jobs changes; a departure is rounded up to the next whole
+//! nanosecond. So a job is never early, never more than about one nanosecond late, and never lost.
+
+use super::finish_heap::{Finish, FinishHeap, NOWHERE};
+use super::time_average::TimeAverage;
+use crate::engine::{Engine, SimDuration, SimTime, Timer};
+
+/// Fractional bits of attained service.
+const FRACTION_BITS: u32 = 32;
+
+/// What share of the cores a job gets against others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weight(u32);
+
+impl Default for Weight {
+    fn default() -> Self {
+        Self::NORMAL
+    }
+}
+
+impl Weight {
+    /// The weight of nice level 0.
+    pub const NORMAL: Self = Self(1024);
+
+    /// Weights of the nice levels -20 to 19: `sched_prio_to_weight` in `kernel/sched/core.c` of
+    /// Linux. One level is a factor of about 1.25.
+    const OF_NICE: [u32; 40] = [
+        88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, // -20 to -11
+        9548, 7620, 6100, 4904, 3906, 3121, 2501, 1991, 1586, 1277, // -10 to -1
+        1024, 820, 655, 526, 423, 335, 272, 215, 172, 137, // 0 to 9
+        110, 87, 70, 56, 45, 36, 29, 23, 18, 15, // 10 to 19
+    ];
+
+    /// The weight of a nice level; levels outside -20 to 19 count as the nearest.
+    #[must_use]
+    pub fn of_nice(level: i8) -> Self {
+        Self(Self::OF_NICE[(i32::from(level).clamp(-20, 19) + 20) as usize])
+    }
+}
+
+/// A job whose work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuCompletion {
+    /// The job.
+    pub job: u32,
+    /// What it asked for.
+    pub work: SimDuration,
+    /// How long it was runnable; not less than `work`.
+    pub elapsed: SimDuration,
+}
+
+/// A job that was taken off before its work was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuRemoval {
+    /// What it still needed, rounded up.
+    pub remaining: SimDuration,
+    /// What it got.
+    pub done: SimDuration,
+    /// How long it was runnable; not less than `done`.
+    pub elapsed: SimDuration,
+}
+
+/// Jobs of one weight.
+#[derive(Clone, Debug)]
+struct Group {
+    weight: u32,
+    /// Service that a job would have attained had it been here since the group was last empty.
+    attained: u128,
+    finishes: FinishHeap,
+    /// The rate of each job, in cores: a numerator and a denominator.
+    rate: (u64, u64),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Runnable {
+    group: u32,
+    work: SimDuration,
+    since: SimTime,
+}
+
+/// Cores shared by all runnable jobs.
+///
+/// Jobs are small numbers chosen by the owner (memory grows with the greatest). The owner keeps
+/// one timer armed for [`ProcessorSharingCpu::next_completion`] and re-arms it after every call
+/// that changes something; [`ProcessorSharingCpu::arm`] does that.
+///
+/// ```
+/// use convsim::engine::{SimDuration, SimTime};
+/// use convsim::resources::ProcessorSharingCpu;
+///
+/// let mut cpu = ProcessorSharingCpu::new(1);
+/// cpu.add(SimTime::ZERO, 0, SimDuration::from_millis(10));
+/// cpu.add(SimTime::ZERO, 1, SimDuration::from_millis(30));
+/// let first = cpu.next_completion().unwrap();
+/// assert_eq!(first.as_seconds(), 0.020); // both at half speed
+/// assert_eq!(cpu.complete(first).unwrap().job, 0);
+/// assert_eq!(cpu.next_completion().unwrap().as_seconds(), 0.040); // the rest at full speed
+/// ```
+#[derive(Clone, Debug)]
+pub struct ProcessorSharingCpu {
+    cores: u32,
+    now: SimTime,
+    groups: Vec<Group>,
+    /// Indices of `groups` by descending weight.
+    by_weight: Vec<u32>,
+    jobs: Vec<Runnable>,
+    places: Vec<u32>,
+    arrivals: u64,
+    runnable: TimeAverage,
+    busy: TimeAverage,
+}
+
+impl ProcessorSharingCpu {
+    /// An idle CPU with `cores` cores (at least 1).
+    #[must_use]
+    pub fn new(cores: u32) -> Self {
+        Self {
+            cores: cores.max(1),
+            now: SimTime::ZERO,
+            groups: Vec::new(),
+            by_weight: Vec::new(),
+            jobs: Vec::new(),
+            places: Vec::new(),
+            arrivals: 0,
+            runnable: TimeAverage::default(),
+            busy: TimeAverage::default(),
+        }
+    }
+
+    /// Idle at time zero again, for another replication; keeps the memory.
+    pub fn reset(&mut self) {
+        for group in &mut self.groups {
+            group.finishes.clear();
+            group.attained = 0;
+        }
+        self.places.fill(NOWHERE);
+        self.now = SimTime::ZERO;
+        self.arrivals = 0;
+        self.runnable.reset();
+        self.busy.reset();
+    }
+
+    /// Forgets the statistics until `now`, the end of the warm-up.
+    pub fn restart_statistics(&mut self, now: SimTime) {
+        self.runnable.restart(now);
+        self.busy.restart(now);
+    }
+
+    /// How many cores there are.
+    #[must_use]
+    pub fn cores(&self) -> u32 {
+        self.cores
+    }
+
+    /// How many jobs are runnable.
+    #[must_use]
+    pub fn runnable(&self) -> u64 {
+        self.runnable.level()
+    }
+
+    /// True when `job` is runnable.
+    #[must_use]
+    pub fn contains(&self, job: u32) -> bool {
+        self.places.get(job as usize).is_some_and(|&place| place != NOWHERE)
+    }
+
+    /// The average number of runnable jobs.
+    #[must_use]
+    pub fn mean_runnable(&self, now: SimTime) -> f64 {
+        self.runnable.mean(now)
+    }
+
+    /// The average share of the cores in use, 0 to 1.
+    #[must_use]
+    pub fn utilisation(&self, now: SimTime) -> f64 {
+        self.busy.mean(now) / f64::from(self.cores)
+    }
+
+    /// Core-seconds used until `now`.
+    #[must_use]
+    pub fn busy_seconds(&self, now: SimTime) -> f64 {
+        self.busy.area_seconds(now)
+    }
+
+    /// Makes `job` runnable until it has got `work`, at the normal weight.
+    pub fn add(&mut self, now: SimTime, job: u32, work: SimDuration) {
+        self.add_weighted(now, job, work, Weight::NORMAL);
+    }
+
+    /// Makes `job` runnable until it has got `work`.
+    pub fn add_weighted(&mut self, now: SimTime, job: u32, work: SimDuration, weight: Weight) {
+        debug_assert!(!self.contains(job), "job {job} is runnable already");
+        self.advance(now);
+        let index = job as usize;
+        if index >= self.jobs.len() {
+            self.jobs.resize(index + 1, Runnable::default());
+            self.places.resize(index + 1, NOWHERE);
+        }
+        let group = self.group_of(weight);
+        self.jobs[index] = Runnable { group, work, since: now };
+        let group = &mut self.groups[group as usize];
+        let attained = group.attained + (u128::from(work.as_nanos()) << FRACTION_BITS);
+        let finish = Finish { attained, arrival: self.arrivals, job };
+        self.arrivals += 1;
+        group.finishes.insert(finish, &mut self.places);
+        self.population_changed(self.runnable.level() + 1);
+    }
+
+    /// Takes `job` off before it is done; `None` when it was not runnable.
+    pub fn remove(&mut self, now: SimTime, job: u32) -> Option<CpuRemoval> {
+        if !self.contains(job) {
+            return None;
+        }
+        self.advance(now);
+        let Runnable { group, work, since } = self.jobs[job as usize];
+        let group = &mut self.groups[group as usize];
+        let finish = group.finishes.remove(self.places[job as usize] as usize, &mut self.places)?;
+        let missing = finish.attained.saturating_sub(group.attained);
+        let remaining = SimDuration::from_nanos(ceil_shift(missing));
+        if group.finishes.is_empty() {
+            group.attained = 0;
+        }
+        self.population_changed(self.runnable.level() - 1);
+        Some(CpuRemoval {
+            remaining,
+            done: work.saturating_sub(remaining),
+            elapsed: now.since(since),
+        })
+    }
+
+    /// Takes off one job that is done by `now`, the earliest to finish first. Call it until it
+    /// returns `None`: several jobs may finish at one instant.
+    pub fn complete(&mut self, now: SimTime) -> Option<CpuCompletion> {
+        self.advance(now);
+        let done = |group: &Group| {
+            group.finishes.first().is_some_and(|finish| finish.attained <= group.attained)
+        };
+        let group = self.groups.iter_mut().find(|group| done(group))?;
+        let finish = group.finishes.remove(0, &mut self.places)?;
+        if group.finishes.is_empty() {
+            group.attained = 0;
+        }
+        self.population_changed(self.runnable.level() - 1);
+        let Runnable { work, since, .. } = self.jobs[finish.job as usize];
+        Some(CpuCompletion { job: finish.job, work, elapsed: now.since(since) })
+    }
+
+    /// When the next job is done if none comes or goes before.
+    #[must_use]
+    pub fn next_completion(&self) -> Option<SimTime> {
+        self.groups
+            .iter()
+            .filter_map(Group::time_to_finish)
+            .min()
+            .map(|delay| self.now.saturating_add(delay))
+    }
+
+    /// Keeps `timer` armed for the next completion.
+    pub fn arm<G: Copy>(&self, engine: &mut Engine<G>, timer: Timer, event: impl Into<G>) {
+        match self.next_completion() {
+            None => {
+                engine.disarm(timer);
+            }
+            // Work that ends with time itself never ends: the engine reports the overflow.
+            Some(SimTime::MAX) => engine.arm(timer, SimDuration::MAX, event),
+            Some(time) if engine.deadline(timer) == Some(time) => {}
+            Some(time) => engine.arm(timer, time.since(engine.now()), event),
+        }
+    }
+
+    /// Lets every job progress until `now`.
+    fn advance(&mut self, now: SimTime) {
+        let elapsed = now.since(self.now).as_nanos();
+        if elapsed == 0 {
+            return;
+        }
+        self.now = now;
+        for group in &mut self.groups {
+            if !group.finishes.is_empty() {
+                group.attained += progress(elapsed, group.rate);
+            }
+        }
+    }
+
+    fn group_of(&mut self, weight: Weight) -> u32 {
+        if let Some(index) = self.groups.iter().position(|group| group.weight == weight.0) {
+            return index as u32;
+        }
+        let index = self.groups.len() as u32;
+        self.groups.push(Group {
+            weight: weight.0,
+            attained: 0,
+            finishes: FinishHeap::default(),
+            rate: (1, 1),
+        });
+        self.by_weight.push(index);
+        let groups = &self.groups;
+        self.by_weight.sort_by_key(|&index| u32::MAX - groups[index as usize].weight);
+        index
+    }
+
+    /// Shares the cores anew: by weight, at most one core each, the heaviest served first.
+    fn population_changed(&mut self, runnable: u64) {
+        self.runnable.set(self.now, runnable);
+        self.busy.set(self.now, runnable.min(u64::from(self.cores)));
+        let mut cores = u64::from(self.cores);
+        let mut weights: u64 =
+            self.groups.iter().map(|group| group.finishes.len() as u64 * group.weight()).sum();
+        for &index in &self.by_weight {
+            let group = &mut self.groups[index as usize];
+            let jobs = group.finishes.len() as u64;
+            let of_group = jobs * group.weight();
+            if jobs == 0 {
+                continue;
+            }
+            if group.weight() * cores >= weights {
+                group.rate = (1, 1);
+                cores -= jobs;
+                weights -= of_group;
+            } else if of_group == weights {
+                group.rate = (cores, jobs);
+            } else {
+                group.rate = (group.weight() * cores, weights);
+            }
+        }
+    }
+}
+
+impl Group {
+    fn weight(&self) -> u64 {
+        u64::from(self.weight)
+    }
+
+    /// Until the first job is done at the present rate, rounded up.
+    #[inline]
+    fn time_to_finish(&self) -> Option<SimDuration> {
+        let missing = self.finishes.first()?.attained.saturating_sub(self.attained);
+        let (numerator, denominator) = self.rate;
+        // Rounding up twice is rounding up once: ceil(ceil(a / b) / c) = ceil(a / (b c)).
+        let nanos = match missing.checked_mul(u128::from(denominator)) {
+            Some(scaled) => ceil_shift(scaled).div_ceil(numerator),
+            None => u64::MAX,
+        };
+        Some(SimDuration::from_nanos(nanos))
+    }
+}
+
+/// Attained service after `elapsed` nanoseconds at `rate`, rounded down.
+#[inline]
+fn progress(elapsed: u64, (numerator, denominator): (u64, u64)) -> u128 {
+    if numerator == denominator {
+        return u128::from(elapsed) << FRACTION_BITS;
+    }
+    match (elapsed.checked_mul(numerator), u32::try_from(denominator)) {
+        // Two divisions of 64 bits are several times faster than one of 128.
+        (Some(product), Ok(_)) => {
+            let whole = product / denominator;
+            let fraction = ((product % denominator) << FRACTION_BITS) / denominator;
+            (u128::from(whole) << FRACTION_BITS) + u128::from(fraction)
+        }
+        _ => {
+            let product = u128::from(elapsed) * u128::from(numerator);
+            let denominator = u128::from(denominator);
+            let fraction = ((product % denominator) << FRACTION_BITS) / denominator;
+            ((product / denominator) << FRACTION_BITS) + fraction
+        }
+    }
+}
+
+/// Attained service in whole nanoseconds, rounded up and held at `u64::MAX`.
+#[inline]
+fn ceil_shift(attained: u128) -> u64 {
+    let below = (1_u128 << FRACTION_BITS) - 1;
+    u64::try_from(attained.saturating_add(below) >> FRACTION_BITS).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,205 @@
+use super::*;
+use crate::engine::{Component, Engine, Limits, RunEnd, SimDuration, StreamSeed, Timer};
+use crate::resources::Handoff;
+
+#[derive(Clone, Copy)]
+enum Event {
+    Host(StepEvent),
+    Kill,
+}
+
+impl From<StepEvent> for Event {
+    fn from(event: StepEvent) -> Self {
+        Self::Host(event)
+    }
+}
+
+/// Submits programs at time zero, kills some, and keeps what finishes when.
+struct Script {
+    host: StepExecutor<Event>,
+    programs: Vec<Vec<Step>>,
+    kill: Option<(SimDuration, usize)>,
+    ids: Vec<JobId>,
+    timer: Option<Timer>,
+    done: Vec<(u64, u64, FinishedJob)>,
+}
+
+impl Script {
+    fn new(host: StepExecutor<Event>, programs: Vec<Vec<Step>>) -> Self {
+        Self { host, programs, kill: None, ids: Vec::new(), timer: None, done: Vec::new() }
+    }
+
+    /// (tag, finishing time in ms) in order of finishing.
+    fn run(&mut self) -> Vec<(u64, u64)> {
+        let mut engine = Engine::new(StreamSeed::default());
+        assert_eq!(engine.run(self, Limits::default()), RunEnd::Idle);
+        self.done.iter().map(|&(tag, nanos, _)| (tag, nanos / 1_000_000)).collect()
+    }
+
+    fn parts(&self, tag: u64) -> Attribution {
+        self.done.iter().find(|done| done.0 == tag).map(|done| done.2.parts).unwrap_or_default()
+    }
+}
+
+impl Component for Script {
+    type Event = Event;
+
+    fn start<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        self.host.start(engine, "script");
+        self.done.clear();
+        self.ids.clear();
+        for (tag, program) in self.programs.iter().enumerate() {
+            self.ids.push(self.host.submit(engine, tag as u64, program));
+        }
+        assert_eq!(self.host.pop_finished(), None, "no job is done within submit");
+        if let Some((delay, _)) = self.kill {
+            let timer = engine.add_timer();
+            engine.arm(timer, delay, Event::Kill);
+            self.timer = Some(timer);
+        }
+    }
+
+    fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
+        match (event, self.kill) {
+            (Event::Host(event), _) => self.host.handle(engine, event),
+            (Event::Kill, Some((_, index))) => {
+                assert!(self.host.kill(engine, self.ids[index]));
+                assert!(!self.host.kill(engine, self.ids[index]), "a job dies once");
+            }
+            (Event::Kill, None) => {}
+        }
+        while let Some(job) = self.host.pop_finished() {
+            assert_eq!(job.parts.total(), job.elapsed);
+            self.done.push((job.tag, engine.now().as_nanos(), job));
+        }
+    }
+}
+
+fn ms(millis: u64) -> SimDuration {
+    SimDuration::from_millis(millis)
+}
+
+fn cpu(millis: u64) -> Step {
+    Step::Cpu { work: ms(millis), interpreter: None }
+}
+
+#[test]
+fn an_empty_program_is_done_at_once() {
+    let mut script = Script::new(StepExecutor::new(1), vec![vec![], vec![cpu(0), Step::Join]]);
+    assert_eq!(script.run(), [(0, 0), (1, 0)]);
+}
+
+#[test]
+fn two_jobs_on_one_core_stretch_each_other() {
+    let mut script = Script::new(StepExecutor::new(1), vec![vec![cpu(10)], vec![cpu(30)]]);
+    assert_eq!(script.run(), [(0, 20), (1, 40)]);
+    assert_eq!(script.parts(0).cpu_wait, ms(10));
+    assert_eq!(script.parts(1).cpu_wait, ms(10));
+}
+
+#[test]
+fn a_spawn_computes_beside_others_and_is_blocked_alone() {
+    let spawn = Step::Spawn { cpu: ms(10), blocked: ms(40) };
+    let mut script = Script::new(StepExecutor::new(1), vec![vec![spawn], vec![spawn]]);
+    assert_eq!(script.run(), [(0, 60), (1, 60)]);
+    let parts = script.parts(0);
+    assert_eq!((parts.spawn_cpu, parts.cpu_wait, parts.spawn_blocked), (ms(10), ms(10), ms(40)));
+}
+
+#[test]
+fn a_lock_is_held_across_steps_and_handed_on_in_order() {
+    let mut host = StepExecutor::new(4);
+    let lock = host.add_lock(Handoff::Fifo);
+    let program = vec![Step::Lock(lock), cpu(5), Step::Wait(ms(5)), Step::Unlock(lock), cpu(1)];
+    let mut script = Script::new(host, vec![program; 3]);
+    assert_eq!(script.run(), [(0, 11), (1, 21), (2, 31)]);
+    assert_eq!(script.parts(2).lock_wait, ms(20));
+}
+
+#[test]
+fn threads_of_one_interpreter_use_one_core() {
+    let mut host = StepExecutor::new(4);
+    let interpreter = host.add_interpreter(SimDuration::MAX, Handoff::Fifo);
+    let program = vec![Step::Cpu { work: ms(10), interpreter: Some(interpreter) }];
+    let mut script = Script::new(host, vec![program; 3]);
+    assert_eq!(script.run(), [(0, 10), (1, 20), (2, 30)]);
+    assert_eq!(script.parts(2).interpreter_wait, ms(20));
+}
+
+#[test]
+fn a_long_computation_yields_the_interpreter_after_each_switch_interval() {
+    let mut host = StepExecutor::new(2);
+    let interpreter = host.add_interpreter(ms(5), Handoff::Fifo);
+    let step = |millis| vec![Step::Cpu { work: ms(millis), interpreter: Some(interpreter) }];
+    let mut script = Script::new(host, vec![step(12), step(2), step(7)]);
+    // 0: 0-5 | 1: 5-7 | 2: 7-12 | 0: 12-17 | 2: 17-19 | 0: 19-21
+    assert_eq!(script.run(), [(1, 7), (2, 19), (0, 21)]);
+    assert_eq!(script.parts(0).cpu, ms(12));
+    assert_eq!(script.parts(0).interpreter_wait, ms(9));
+}
+
+#[test]
+fn a_fan_out_takes_as_long_as_its_pool_needs() {
+    let mut host = StepExecutor::new(8);
+    let pool = host.add_pool(2);
+    let mut program = vec![cpu(1)];
+    for _ in 0..5 {
+        program.extend([Step::Fork { pool, steps: 2 }, cpu(3), Step::Wait(ms(7))]);
+    }
+    program.extend([Step::Join, cpu(1)]);
+    let mut script = Script::new(host, vec![program]);
+    assert_eq!(script.run(), [(0, 32)]);
+    assert_eq!(script.parts(0).join_wait, ms(30));
+    let children = script.done[0].2.children;
+    assert_eq!((children.cpu, children.wait), (ms(15), ms(35)));
+    assert_eq!(children.pool_wait, ms(10 + 10 + 20));
+}
+
+#[test]
+fn a_program_that_ends_waits_for_its_children() {
+    let mut host = StepExecutor::new(1);
+    let pool = host.add_pool(u64::MAX);
+    let program = vec![Step::Fork { pool, steps: 1 }, Step::Wait(ms(4))];
+    let mut script = Script::new(host, vec![program]);
+    assert_eq!(script.run(), [(0, 4)]);
+}
+
+#[test]
+fn a_killed_job_passes_on_its_lock_its_threads_and_its_share_of_the_cores() {
+    let mut host = StepExecutor::new(1);
+    let lock = host.add_lock(Handoff::Fifo);
+    let pool = host.add_pool(1);
+    let child = [Step::Fork { pool, steps: 1 }, cpu(100)];
+    let mut killed = vec![Step::Lock(lock)];
+    killed.extend(child.repeat(3));
+    let waiting = vec![Step::Lock(lock), cpu(5), Step::Unlock(lock)];
+    let pooled = vec![Step::Fork { pool, steps: 1 }, Step::Wait(ms(3))];
+    let mut script = Script::new(host, vec![killed, waiting, pooled]);
+    script.kill = Some((ms(10), 0));
+    assert_eq!(script.run(), [(2, 13), (1, 15)]);
+    assert_eq!(script.parts(1).lock_wait, ms(10));
+}
+
+#[test]
+fn a_replication_does_not_depend_on_the_one_before() {
+    let mut host = StepExecutor::new(2);
+    let lock = host.add_lock(Handoff::Random);
+    let interpreter = host.add_interpreter(ms(5), Handoff::Random);
+    let programs: Vec<_> = (1..12)
+        .map(|index| {
+            let work = Step::Cpu { work: ms(index), interpreter: Some(interpreter) };
+            vec![work, Step::Lock(lock), Step::Wait(ms(index)), Step::Unlock(lock), work]
+        })
+        .collect();
+    let mut script = Script::new(host, programs);
+    let mut engine = Engine::new(StreamSeed::default());
+    let mut fingerprints = Vec::new();
+    for replication in [0, 1, 0] {
+        engine.reset(StreamSeed { master: 1, replication });
+        assert_eq!(engine.run(&mut script, Limits::default()), RunEnd::Idle);
+        assert_eq!(script.done.len(), 11);
+        fingerprints.push(engine.fingerprint());
+    }
+    assert_eq!(fingerprints[0], fingerprints[2]);
+    assert_ne!(fingerprints[0], fingerprints[1], "the handoff is random");
+}
