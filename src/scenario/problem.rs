@@ -253,7 +253,7 @@ impl Problem {
             ),
             Self::BadRange { text, reason } => (
                 format!("\"{}\" is not a range: {reason}", clip(text, 80)),
-                "1..8, 32..4096:log2, 0.1..0.9:linear:9, 1..1000:log:7, or with units \
+                "1..8, 32..4096:log2, 0.1..0.9:linear:9, 1..1000:log:7:whole, or with units \
                  10 ms..100 ms:linear:10"
                     .to_owned(),
             ),
