@@ -41,7 +41,7 @@ pub fn run_batches<W: Worker>(
     make_worker: impl Fn() -> W + Sync,
     mut take: impl FnMut(Row) -> io::Result<()>,
 ) -> io::Result<()> {
-    let total = batches
+    let total: u64 = batches
         .iter()
         .map(|batch| batch.replications.end.saturating_sub(batch.replications.start))
         .sum();

@@ -41,6 +41,8 @@ impl Place {
     /// Runs `convsim` with `arguments` here.
     pub fn convsim(&self, arguments: &[&str]) -> Output {
         let mut command = Command::cargo_bin("convsim").unwrap();
+        // The width of help must not depend on where the tests run.
+        command.env_remove("COLUMNS").env_remove("LINES");
         command.current_dir(self.0.path()).args(arguments).output().unwrap()
     }
 }

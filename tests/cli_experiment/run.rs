@@ -159,10 +159,14 @@ fn bad_usage_is_exit_code_2() {
 }
 
 #[test]
-fn help_documents_the_exit_codes() {
-    let output = Place::empty().convsim(&["--help"]);
-    assert_eq!(code(&output), 0);
-    assert!(stdout(&output).contains("Exit codes:"));
+fn help_says_what_there_is_and_what_exit_codes_mean() {
+    for command in ["", "run", "check", "compare"] {
+        let arguments: &[&str] =
+            if command.is_empty() { &["--help"] } else { &[command, "--help"] };
+        let output = Place::empty().convsim(arguments);
+        assert_eq!(code(&output), 0);
+        insta::assert_snapshot!(format!("help_{command}"), stdout(&output));
+    }
 }
 
 #[test]
