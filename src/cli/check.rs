@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use convsim::experiment::expectation::more_replications;
 use convsim::experiment::{self, Batch, Judgement, KeptValues, RowSink, Verdict, judge};
-use convsim::report::expectations::expectation_table;
+use convsim::report::expectations::{Detail, expectation_list};
 use convsim::report::files::ResultFolder;
 use convsim::report::{Report, junit};
 use convsim::scenario::{MetricColumn, Scenario};
@@ -114,7 +114,7 @@ fn check_scenario(arguments: &Arguments, scenario: Scenario) -> Result<Checked, 
 }
 
 fn section(checked: &Checked) -> String {
-    let table = expectation_table(checked.report(), true);
+    let table = expectation_list(checked.report(), Detail::All);
     let name = &checked.scenario.name;
     let mut text = if table.is_empty() {
         format!("{name}: expects nothing\n")

@@ -108,17 +108,16 @@ fn compact(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
         let metrics = block.iter().zip(&scales).map(|(&column, scale)| {
             scale.heading(&report.columns[column].name).replace(" (", "\n(")
         });
-        let labels = label_heading(report.point(summaries[0]));
-        let label_count = labels.len();
-        let mut table = new_table(labels.into_iter().chain(metrics));
+        let mut labels = Labels::new(summaries.iter().map(|summary| report.point(summary)));
+        let mut table = new_table(labels.heading().iter().cloned().chain(metrics));
         for summary in summaries {
             let figures = block
                 .iter()
                 .zip(&scales)
                 .map(|(&column, scale)| scale.plus_minus(summary.metrics[column].mean));
-            table.add_row(labels_of(report.point(summary)).into_iter().chain(figures));
+            table.add_row(labels.of(report.point(summary)).into_iter().chain(figures));
         }
-        align_right(&mut table, label_count);
+        align_right(&mut table, labels.heading().len());
         text.push_str(&wrapped("", &swept(summaries, report)));
         let _ = writeln!(text, "{}", text_of(&table));
     }
@@ -147,20 +146,57 @@ pub(super) fn align_right(table: &mut Table, from: usize) {
     }
 }
 
-/// A column for each axis of a sweep, headed by the last part of its path.
-pub(super) fn label_heading(point: &Point) -> Vec<String> {
-    if point.axes.is_empty() {
-        return vec!["configuration".to_owned()];
-    }
-    let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
-    point.axes.iter().map(|(path, _)| last(path)).collect()
+/// How the points of one table are told apart: named configurations by their names, the points of a
+/// sweep by a column for each axis, after the configuration that the sweep starts from if it has a
+/// name.
+pub(super) struct Labels {
+    from_configurations: bool,
+    heading: Vec<String>,
+    /// The configuration of the row before, which is not repeated.
+    before: String,
 }
 
-pub(super) fn labels_of(point: &Point) -> Vec<String> {
-    if point.axes.is_empty() {
-        return vec![point.configuration.clone()];
+impl Labels {
+    pub(super) fn new<'p>(points: impl Iterator<Item = &'p Point> + Clone) -> Self {
+        let from_configurations = points.clone().any(|point| base_name(point).is_some());
+        let axes = points.into_iter().next().map_or(&[][..], |point| &point.axes);
+        let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
+        let axes = axes.iter().map(|(path, _)| last(path));
+        let configuration = from_configurations.then(|| "configuration".to_owned());
+        let heading = configuration.into_iter().chain(axes).collect();
+        Self { from_configurations, heading, before: String::new() }
     }
-    point.axes.iter().map(|(_, value)| plain(value)).collect()
+
+    pub(super) fn heading(&self) -> &[String] {
+        &self.heading
+    }
+
+    /// The cells of the next row.
+    pub(super) fn of(&mut self, point: &Point) -> Vec<String> {
+        let mut cells: Vec<String> = Vec::new();
+        if self.from_configurations {
+            let name = base_name(point).unwrap_or_default();
+            if point.axes.is_empty() || name != self.before {
+                cells.push(name.to_owned());
+                name.clone_into(&mut self.before);
+            } else {
+                cells.push(String::new());
+            }
+        }
+        cells.extend(point.axes.iter().map(|(_, value)| plain(value)));
+        cells
+    }
+}
+
+/// The name of a configuration, or of the one that a point of a sweep starts from.
+fn base_name(point: &Point) -> Option<&str> {
+    match point.axes.first() {
+        None => Some(&point.configuration),
+        Some((path, _)) => {
+            let (name, _) = point.configuration.split_once(&format!(", {path}="))?;
+            Some(name)
+        }
+    }
 }
 
 /// A text without its quotes, anything else as in the file.

@@ -171,6 +171,26 @@ fn many_points_of_a_sweep_have_one_line_each() {
 }
 
 #[test]
+fn a_sweep_from_several_configurations_says_which() {
+    let sweep = |id, name: &str, size: u64| {
+        let configuration = format!("{name}, orchagent.pop_batch_size={size}");
+        point(id, &configuration, &[("orchagent.pop_batch_size", size)])
+    };
+    let points = ["era A", "era B"]
+        .into_iter()
+        .flat_map(|name| [64, 128, 256].map(|size| sweep(3 + size, name, size)))
+        .collect();
+    insta::assert_snapshot!(with_report(points, 400, table::main_tables));
+}
+
+#[test]
+fn every_expectation_with_what_became_of_it() {
+    insta::assert_snapshot!(with_report(two_points(), 40, |report| {
+        expectations::expectation_list(report, expectations::Detail::All)
+    }));
+}
+
+#[test]
 fn the_report_as_markdown() {
     insta::assert_snapshot!(with_report(two_points(), 40, markdown::markdown));
 }
