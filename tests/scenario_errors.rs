@@ -25,11 +25,23 @@ impl Folder {
         let error = load(&self.0.path().join(name), options).unwrap_err();
         let mut text = String::new();
         let handler =
-            GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(400);
+            GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(8000);
         handler.render_report(&mut text, &*error).unwrap();
         let folder = format!("{}{}", self.0.path().display(), std::path::MAIN_SEPARATOR);
         let text = text.replace(&folder, "").replace(&self.0.path().display().to_string(), ".");
-        let lines: Vec<String> = text.lines().map(without_growing_lists).collect();
+        let mut lines: Vec<String> = Vec::new();
+        // Which signals and metrics there are is the models' matter.
+        let mut of_models = false;
+        for line in text.lines() {
+            if line.starts_with("  \u{d7}") {
+                of_models =
+                    line.contains("no signal called") || line.contains("\"metric\" is missing");
+            }
+            lines.push(match line.starts_with("  help:") && of_models {
+                true => "  help: [...]".to_owned(),
+                false => without_growing_lists(line),
+            });
+        }
         lines.join("\n")
     }
 }

@@ -39,7 +39,8 @@ pub fn parameters(kind: ModelKind) -> Vec<Parameter> {
     let own = branches.iter().find(|branch| {
         branch.pointer("/properties/model/const").and_then(Value::as_str) == Some(kind.name())
     });
-    let defaults = serde_json::to_value(kind.default_config()).unwrap_or_default();
+    let mut defaults = serde_json::to_value(kind.default_config()).unwrap_or_default();
+    shorten_constants(&mut defaults);
     own.map_or_else(Vec::new, |schema| Reader::default().object(schema, &defaults, "", None))
 }
 
@@ -52,6 +53,21 @@ pub fn flatten(parameters: &[Parameter]) -> Vec<&Parameter> {
             std::iter::once(parameter).chain(flatten(&parameter.parts)).collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// Writes constant distributions as the plain durations that they may be written as.
+fn shorten_constants(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            let constant = map.get("distribution").and_then(Value::as_str) == Some("constant");
+            match map.get("value") {
+                Some(duration) if constant => *value = duration.clone(),
+                _ => map.values_mut().for_each(shorten_constants),
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten_constants),
+        _ => {}
+    }
 }
 
 /// Reads parameters from the schema of all scenarios.
