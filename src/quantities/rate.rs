@@ -1,6 +1,7 @@
 //! Rates with their unit in the text.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
@@ -47,6 +48,12 @@ impl Rate {
         } else {
             Err(RateError::OutOfRange)
         }
+    }
+
+    /// A rate of a whole number of events per second, for defaults.
+    #[must_use]
+    pub const fn whole_per_second(per_second: NonZeroU32) -> Self {
+        Self(per_second.get() as f64)
     }
 
     /// Events per second.
