@@ -192,7 +192,7 @@ impl IpvsEstimator {
         let now = engine.now();
         engine.disarm(self.tasks[slot].timer);
         if let Some(done) = self.host.cancel(now, slot) {
-            self.account(&done);
+            self.account(now, &done);
         }
         if matches!(self.tasks[slot].state, State::Estimating(..)) {
             self.advance_row(slot);
@@ -204,7 +204,7 @@ impl IpvsEstimator {
     /// of states with work is accounted when that work is done.
     fn enter(&mut self, now: SimTime, slot: usize, state: State) {
         let task = &mut self.tasks[slot];
-        let spent = now.since(task.since);
+        let spent = now.since(task.since.max(task.counted_since));
         match task.state {
             State::Sleeping | State::Starting | State::CalcSleep => {
                 task.used.sleeping = task.used.sleeping.saturating_add(spent);
@@ -238,7 +238,7 @@ impl IpvsEstimator {
     pub(super) fn work_done<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, done: Done) {
         let now = engine.now();
         let slot = done.slot;
-        self.account(&done);
+        self.account(now, &done);
         match self.tasks[slot].state {
             State::Estimating(begin, time) => {
                 self.end_row(engine, slot, begin, time);
@@ -258,16 +258,28 @@ impl IpvsEstimator {
         }
     }
 
-    fn account(&mut self, done: &Done) {
+    /// Books the work of a task up to `now`; of work that was begun before the figures count,
+    /// the part that lies after.
+    fn account(&mut self, now: SimTime, done: &Done) {
         let task = &mut self.tasks[done.slot];
+        let whole = now.since(task.since);
+        let counted = now.since(task.counted_since);
+        let part = |spent: SimDuration| {
+            if counted >= whole {
+                return spent;
+            }
+            SimDuration::from_seconds(
+                spent.as_seconds() * counted.as_seconds() / whole.as_seconds(),
+            )
+        };
         let used = &mut task.used;
-        used.waiting = used.waiting.saturating_add(done.waited);
+        used.waiting = used.waiting.saturating_add(part(done.waited));
         let of_state = match task.state {
             State::Estimating(..) => &mut used.estimating,
             State::Draining => &mut used.draining,
             _ => &mut used.calculating,
         };
-        *of_state = of_state.saturating_add(done.work);
+        *of_state = of_state.saturating_add(part(done.work));
     }
 
     fn run<G: Copy + From<Event>>(
@@ -293,12 +305,14 @@ impl IpvsEstimator {
             let now = self.jiffies.at(engine.now());
             let task = &mut self.tasks[slot];
             let mut gap = task.est_timer - now;
+            if gap >= 0 {
+                task.settling = false;
+            }
             if gap > 0 {
                 if gap > tick {
                     task.est_timer = now - tick;
                     gap = tick;
                 }
-                task.settling = false;
                 let timer = task.timer;
                 self.enter(engine.now(), slot, State::Sleeping);
                 let until = self.jiffies.wheel_expiry(now, gap);
@@ -359,7 +373,10 @@ impl IpvsEstimator {
         let row = kthread.est_row;
         let estimators = kthread.tick_len(row);
         if row == 0 {
-            let before = self.tasks[slot].last_wrap.replace(now);
+            let task = &mut self.tasks[slot];
+            let before = task.last_wrap.replace(now);
+            // One that has not caught up within a whole turn is late for good.
+            task.settling &= before.is_none();
             self.seen.period(before, now);
         }
         if estimators == 0 {

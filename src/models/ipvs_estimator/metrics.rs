@@ -332,9 +332,9 @@ const ENTRIES: &[Entry] = &[
         headline(
             "rate_convergence_time",
             Unit::Seconds,
-            "Mean time from the step, or else from a service's addition, until its reported rate is within the tolerance of the true one.",
+            "Mean time from the step, or else from a service's addition, from which its reported rate stays within the tolerance of the true one.",
         ),
-        |r| r.model.rates.convergence.mean(),
+        |r| r.accuracy.mean_convergence(),
     ),
     (
         detail(
@@ -342,17 +342,17 @@ const ENTRIES: &[Entry] = &[
             Unit::Seconds,
             "The 95th percentile of the rate convergence time.",
         ),
-        |r| r.model.rates.convergence.quantile(0.95),
+        |r| r.accuracy.convergence_quantile(0.95),
     ),
     (
         detail("rate_convergence_time.max", Unit::Seconds, "The longest rate convergence time."),
-        |r| r.model.rates.convergence.greatest(),
+        |r| r.accuracy.convergence_quantile(1.0),
     ),
     (
         headline(
             "rates_not_converged",
             Unit::Share,
-            "Share of the services whose reported rate never came within the tolerance.",
+            "Share of the services whose reported rate is not within the tolerance at the end.",
         ),
         |r| r.accuracy.unconverged,
     ),

@@ -28,7 +28,8 @@ struct Followed {
     step: SimTime,
     estimates: u32,
     reported: f64,
-    converged: bool,
+    /// Since which estimate the reported rate has been within the tolerance.
+    close_since: Option<SimTime>,
     exists: bool,
 }
 
@@ -55,7 +56,6 @@ pub(super) struct Rates {
     pub first_parts: FirstEstimateParts,
     /// First raw rate over the true one.
     pub first_raw: Mean,
-    pub convergence: Summary,
     /// Deviation of a raw rate from the true one after the warm-up, in whole intervals without a
     /// step.
     pub raw_error: Mean,
@@ -88,7 +88,7 @@ impl Mean {
 }
 
 /// How well the estimators that report do so at an instant.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Accuracy {
     /// Reported over true rate.
     pub ratio: Mean,
@@ -96,6 +96,21 @@ pub(super) struct Accuracy {
     pub error: Mean,
     /// Share of the followed estimators whose rate has not converged.
     pub unconverged: f64,
+    /// Seconds from the step or the addition until the rate was close for good, ascending.
+    pub convergence: Vec<f64>,
+}
+
+impl Accuracy {
+    /// Mean seconds to convergence; NaN when no rate converged.
+    pub fn mean_convergence(&self) -> f64 {
+        self.convergence.iter().sum::<f64>() / self.convergence.len() as f64
+    }
+
+    /// The least time within which `share` of those that converged did; NaN when none did.
+    pub fn convergence_quantile(&self, share: f64) -> f64 {
+        let rank = (share * self.convergence.len() as f64).ceil() as usize;
+        self.convergence.get(rank.max(1) - 1).copied().unwrap_or(f64::NAN)
+    }
 }
 
 impl Rates {
@@ -113,7 +128,6 @@ impl Rates {
             first_estimate: Summary::default(),
             first_parts: FirstEstimateParts::default(),
             first_raw: Mean::default(),
-            convergence: Summary::default(),
             raw_error: Mean::default(),
         }
     }
@@ -134,13 +148,12 @@ impl Rates {
             step: step(steps),
             estimates: 0,
             reported: 0.0,
-            converged: false,
+            close_since: None,
             exists: false,
         }));
         self.first_estimate.clear();
         self.first_parts = FirstEstimateParts::default();
         self.first_raw = Mean::default();
-        self.convergence.clear();
         self.raw_error = Mean::default();
     }
 
@@ -180,6 +193,10 @@ impl Rates {
         let first = followed.estimates == 0;
         followed.estimates = followed.estimates.saturating_add(1);
         followed.reported += (raw - followed.reported) * WEIGHT;
+        // What was reported before the step says nothing about the rate after it.
+        if followed.read < step && step <= at {
+            followed.close_since = None;
+        }
         followed.read = at;
         let truth = rate * if at >= step { factor } else { 1.0 };
         if first {
@@ -194,10 +211,7 @@ impl Rates {
         }
         let scale = if truth > 0.0 { truth } else { rate };
         let close = (followed.reported - truth).abs() <= self.tolerance * scale;
-        if close && at >= step && !followed.converged {
-            followed.converged = true;
-            self.convergence.add(at.since(followed.added.max(step)));
-        }
+        followed.close_since = close.then(|| followed.close_since.unwrap_or(at));
     }
 
     /// How well the rates are reported at `now`.
@@ -206,7 +220,13 @@ impl Rates {
         let (mut there, mut unconverged) = (0_u32, 0_u32);
         for followed in self.followed.iter().filter(|followed| followed.exists) {
             there += 1;
-            unconverged += u32::from(!followed.converged);
+            match followed.close_since.filter(|&since| since >= followed.step) {
+                None => unconverged += 1,
+                Some(since) => {
+                    let began = followed.added.max(followed.step);
+                    accuracy.convergence.push(since.since(began).as_seconds());
+                }
+            }
             let truth = self.rate * if now >= followed.step { self.factor } else { 1.0 };
             if followed.estimates > 0 && truth > 0.0 {
                 let ratio = followed.reported / truth;
@@ -214,13 +234,16 @@ impl Rates {
                 accuracy.error.add((ratio - 1.0).abs());
             }
         }
+        accuracy.convergence.sort_unstable_by(f64::total_cmp);
         accuracy.unconverged = f64::from(unconverged) / f64::from(there);
         accuracy
     }
 
-    /// True when every followed estimator that exists has come close to its true rate.
+    /// True when the rate of every followed estimator that exists is close to the true one.
     pub fn all_converged(&self) -> bool {
-        self.followed.iter().all(|followed| followed.converged || !followed.exists)
+        let close =
+            |followed: &Followed| followed.close_since.is_some_and(|since| since >= followed.step);
+        self.followed.iter().all(|followed| close(followed) || !followed.exists)
     }
 
     /// Mean parts of the time to the first estimate; NaN when there was none.
@@ -264,7 +287,7 @@ mod tests {
             assert!((ratio - (1.0 - short_of)).abs() < 1e-12, "{period}");
         }
         // n = 4: 68 %, n = 8: 90 %, n = 16: 99 %. Within 5 % after 11 periods.
-        assert_eq!(rates.convergence.greatest(), 22.0);
+        assert_eq!(rates.accuracy(seconds(32.0)).mean_convergence(), 22.0);
     }
 
     #[test]
