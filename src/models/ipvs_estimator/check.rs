@@ -54,12 +54,12 @@ fn check_times(config: &Config, findings: &mut Vec<Finding>) {
         }
         last = change.at;
     }
-    if let Some(step) = &config.traffic.step {
-        if step.at.saturating_add(step.spread) >= config.observe_for {
-            let problem = format!("a step at {} over {}", step.at, step.spread);
-            let allowed = format!("before the end of the run at {}", config.observe_for);
-            findings.push(Finding::error("traffic.step.at", problem, allowed));
-        }
+    if let Some(step) = &config.traffic.step
+        && step.at.saturating_add(step.spread) >= config.observe_for
+    {
+        let problem = format!("a step at {} over {}", step.at, step.spread);
+        let allowed = format!("before the end of the run at {}", config.observe_for);
+        findings.push(Finding::error("traffic.step.at", problem, allowed));
     }
 }
 

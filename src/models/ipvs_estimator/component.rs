@@ -2,10 +2,11 @@
 
 use super::algorithm::Algorithm;
 use super::calc::Calc;
+use super::calc_phase::Relink;
 use super::clock::Jiffies;
 use super::config::Config;
 use super::host::HostCpu;
-use super::kthread::{Relink, Task, TimeUse};
+use super::kthread::{Task, TimeUse};
 use super::layout::{Layout, Tag};
 use super::observation::Observation;
 use super::prices::{Prices, RowTime, uniform};

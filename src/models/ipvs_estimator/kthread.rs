@@ -1,27 +1,23 @@
-//! A kthread's life: start, calc phase, relinking, draining, ticks, sleep, stop.
+//! A kthread's life: start, draining, ticks, sleep, stop; the calc phase is in `calc_phase`.
 //!
-//! Source: `ip_vs_estimation_kthread`, `ip_vs_est_kthread_start`, `ip_vs_est_calc_phase` and
-//! `ip_vs_est_drain_temp_list` of Linux 6.2.
+//! Source: `ip_vs_estimation_kthread`, `ip_vs_est_kthread_start` and `ip_vs_est_drain_temp_list` of
+//! Linux 6.2.
 
-use super::algorithm::{INITIAL_DELAY, ROWS};
+use super::algorithm::ROWS;
 use super::calc::Calc;
-use super::component::{Event, FIRST_FOLLOWED, IpvsEstimator, TOTAL};
+use super::component::{Event, FIRST_FOLLOWED, IpvsEstimator};
 use super::host::Done;
-use super::layout::{Place, Tag};
-use super::prices::{RowTime, from_ns};
+use super::layout::Place;
+use super::prices::RowTime;
 use crate::engine::trace::{Lane, Span};
 use crate::engine::{Engine, PriorityClass, SimDuration, SimTime, Timer};
 
 /// Estimators that kthread 0 takes off the temporary list while it holds the mutex.
 const DRAIN_BATCH: u64 = 16;
-/// Steps of the relinking while kthread 0 holds the mutex.
-const RELINK_BATCH: u64 = 64;
 /// Ticks behind beyond which a running kthread gives up catching up.
 const MOST_TICKS_BEHIND: i64 = 8;
 /// Ticks of difference beyond which a starting kthread sets its clock anew.
 const MOST_TICKS_AT_START: i64 = 4;
-/// Part of a second that the calc phase sleeps before a group of tests.
-const CALC_SLEEPS_PER_SECOND: i64 = 50;
 
 /// What a kthread is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,14 +60,14 @@ impl TimeUse {
 /// A kthread's task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
-    timer: Timer,
+    pub timer: Timer,
     pub state: State,
     /// Since when it has been in its state.
     since: SimTime,
     /// When its next row is due, in jiffies.
     est_timer: i64,
     /// It is still behind from starting or from a calc phase.
-    settling: bool,
+    pub settling: bool,
     /// When its row 0 was due last, if it has run since.
     pub last_wrap: Option<SimTime>,
     pub used: TimeUse,
@@ -79,13 +75,6 @@ pub(super) struct Task {
     pub counted_since: SimTime,
     /// Its kthread's chains exist.
     pub exists: bool,
-}
-
-/// Where the relinking is: `delay`, and below which slot to go on.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Relink {
-    delay: usize,
-    slot: usize,
 }
 
 /// When a kthread's chains were created.
@@ -202,7 +191,7 @@ impl IpvsEstimator {
 
     /// Puts a task into another state; the time until now was spent in the old one. The time
     /// of states with work is accounted when that work is done.
-    fn enter(&mut self, now: SimTime, slot: usize, state: State) {
+    pub(super) fn enter(&mut self, now: SimTime, slot: usize, state: State) {
         let task = &mut self.tasks[slot];
         let spent = now.since(task.since.max(task.counted_since));
         match task.state {
@@ -224,13 +213,15 @@ impl IpvsEstimator {
                 self.next_test(engine);
             }
             State::Starting => self.turn(engine, slot, true),
-            State::Sleeping => {
-                if !self.begin_row(engine, slot) {
-                    self.turn(engine, slot, true);
-                }
-            }
+            State::Sleeping => self.row_or_turn(engine, slot),
             State::CalcSleep => self.begin_test(engine),
             _ => {}
+        }
+    }
+
+    fn row_or_turn<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, slot: usize) {
+        if !self.begin_row(engine, slot) {
+            self.turn(engine, slot, true);
         }
     }
 
@@ -282,7 +273,7 @@ impl IpvsEstimator {
         *of_state = of_state.saturating_add(part(done.work));
     }
 
-    fn run<G: Copy + From<Event>>(
+    pub(super) fn run<G: Copy + From<Event>>(
         &mut self,
         engine: &mut Engine<G>,
         slot: usize,
@@ -296,7 +287,12 @@ impl IpvsEstimator {
 
     /// The top of the loop: drain the temporary list, then sleep until the next row is due, or
     /// go on at once when it is overdue.
-    fn turn<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, slot: usize, drain: bool) {
+    pub(super) fn turn<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        slot: usize,
+        drain: bool,
+    ) {
         if drain && slot == 0 && self.drain_some(engine) {
             return;
         }
@@ -443,90 +439,5 @@ impl IpvsEstimator {
         let ticks = (usize::from(place.row) + ROWS - est_row) % ROWS;
         let est_timer = self.tasks.get(slot).map_or(0, |task| task.est_timer);
         self.jiffies.start_of(est_timer + ticks as i64 * self.tick())
-    }
-
-    fn next_test<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        if !self.calc.sleeps_next() {
-            return self.begin_test(engine);
-        }
-        let now = engine.now();
-        self.enter(now, 0, State::CalcSleep);
-        let jiffy = self.jiffies.at(now);
-        let delay = i64::from(self.config.hz) / CALC_SLEEPS_PER_SECOND;
-        let until = self.jiffies.wheel_expiry(jiffy, delay);
-        let timer = self.tasks[0].timer;
-        engine.arm_at(timer, until, PriorityClass::NORMAL, Event::Wake { slot: 0 });
-    }
-
-    /// A test: a pass that warms the cache, then those on the clock. Preemption is off between
-    /// the two readings of the clock, so what it measures is work and not waiting.
-    fn begin_test<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        let loop_ns = self.prices.calc_loop_ns(&mut self.streams.calc);
-        let took_ns = self.calc.test_ns(loop_ns);
-        let work = from_ns(self.prices.warm_pass_ns() + took_ns);
-        self.run(engine, 0, State::CalcTest(took_ns as u64), work);
-    }
-
-    fn begin_relinking<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        for slot in 1..self.tasks.len() {
-            self.stop_task(engine, slot);
-        }
-        self.relink = Relink { delay: INITIAL_DELAY, slot: self.layout.slots() };
-        self.relink_some(engine);
-    }
-
-    /// Moves up to 64 estimators to the temporary list, those with the longest delay first, so
-    /// that the list ends up in the order of the delays.
-    fn relink_some<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        let mut moved = 0;
-        while moved < RELINK_BATCH {
-            let Some((place, tag)) = self.next_to_relink() else {
-                break;
-            };
-            self.unlink(engine, place, tag);
-            self.temp_list.push(self.relink.delay, tag);
-            moved += 1;
-        }
-        if moved == 0 {
-            self.end_calc_phase(engine);
-        } else {
-            let work = self.prices.relink(moved);
-            self.run(engine, 0, State::Relinking, work);
-        }
-    }
-
-    fn next_to_relink(&mut self) -> Option<(Place, Tag)> {
-        loop {
-            let Some(slot) = self.relink.slot.checked_sub(1) else {
-                self.relink.delay = self.relink.delay.checked_sub(1)?;
-                self.relink.slot = self.layout.slots();
-                continue;
-            };
-            let first = self.layout.get(slot).and_then(|kthread| {
-                // The last estimator of kthread 0 stays, and keeps its chains alive.
-                let stays = slot == 0 && kthread.est_count() <= 1;
-                let row = (kthread.est_row + self.relink.delay) % ROWS;
-                if stays { None } else { self.layout.first_of_row(slot, row) }
-            });
-            match first {
-                Some(first) => return Some(first),
-                None => self.relink.slot = slot,
-            }
-        }
-    }
-
-    fn end_calc_phase<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        let now = engine.now();
-        let chain_max = if self.algorithm.calc_applies {
-            self.calc.chain_max()
-        } else {
-            self.algorithm.chain_max
-        };
-        self.layout.set_limits(self.algorithm.limits(chain_max));
-        self.temp_list.move_to_head(TOTAL);
-        self.calc_phase = false;
-        self.tasks[0].settling = true;
-        self.seen.calculated(now.since(self.calc_began), self.calc.least_ns());
-        self.turn(engine, 0, true);
     }
 }

@@ -24,7 +24,8 @@
 //!   on its temporary list; over 4 kthreads for each allowed CPU they are not estimated at all.
 //!
 //! Files: [`config`] what a user sets; `algorithm` what a preset amounts to; `layout` and `temp_list`
-//! where estimators are; `calc` the measuring; `kthread` and `old_timer` the two ways of running;
+//! where estimators are; `calc` and `calc_phase` the measuring; `kthread` and `old_timer`
+//! the two ways of running;
 //! `services` what comes and goes; `rates` what is reported; `prices`, `clock`, `host` what things
 //! cost, the kernel's time, the CPUs; `observation` and `metrics` what is measured.
 //!
@@ -39,6 +40,7 @@
 
 mod algorithm;
 mod calc;
+mod calc_phase;
 mod check;
 mod clock;
 pub mod component;
@@ -46,6 +48,8 @@ pub mod config;
 mod host;
 mod kthread;
 mod layout;
+#[cfg(test)]
+mod layout_tests;
 mod metrics;
 mod observation;
 mod old_timer;

@@ -6,7 +6,7 @@ use super::algorithm::INITIAL_DELAY;
 use super::component::{Event, FIRST_FOLLOWED, IpvsEstimator, TOTAL};
 use super::kthread::Creation;
 use super::layout::{Place, Tag, UNTAGGED};
-use crate::engine::{Engine, SimTime};
+use crate::engine::{Engine, PriorityClass, SimTime};
 
 impl IpvsEstimator {
     /// The module is loaded, shortly before the first service: the namespace's totals have an
@@ -43,8 +43,7 @@ impl IpvsEstimator {
     pub(super) fn arm_workload<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         let landmark = self.plan.next_landmark(engine.now());
         if let (Some(timers), Some(at)) = (self.timers, landmark) {
-            let class = crate::engine::PriorityClass::NORMAL;
-            engine.arm_at(timers.workload, at, class, Event::Workload);
+            engine.arm_at(timers.workload, at, PriorityClass::NORMAL, Event::Workload);
         }
     }
 
@@ -71,7 +70,7 @@ impl IpvsEstimator {
     }
 
     fn next_tag(&self) -> Tag {
-        if self.added % self.follow_every != 0 {
+        if !self.added.is_multiple_of(self.follow_every) {
             return UNTAGGED;
         }
         // What other components add beyond the schedule is not followed.
@@ -175,7 +174,7 @@ impl IpvsEstimator {
         let next = self.config.changes.get(self.next_change);
         if let (Some(timers), Some(change)) = (self.timers, next) {
             let at = SimTime::ZERO.saturating_add(change.at);
-            engine.arm_at(timers.change, at, crate::engine::PriorityClass::NORMAL, Event::Change);
+            engine.arm_at(timers.change, at, PriorityClass::NORMAL, Event::Change);
         }
     }
 
