@@ -172,3 +172,18 @@ fn random_arrivals_scatter_the_raw_rate_by_their_square_root() {
     figures.expect("raw_error", 0.798 / 2000.0_f64.sqrt(), 0.02);
     figures.expect("reported_rate_ratio", 1.0, 0.005);
 }
+
+#[test]
+fn the_old_timer_first_estimates_a_service_when_it_goes_off_next() {
+    let figures = run(json!({
+        "preset": "old_timer", "sampled_services": 100_000,
+        "workload": { "initial_services": 0, "schedule": [{ "add": 20_000, "rate": "600/s" }] }
+    }));
+    // Half a period on average, then half the walk over those before it.
+    figures.expect("time_to_first_estimate.row", 1.0, 0.05);
+    let parts: f64 = ["temp_list", "row", "late"]
+        .iter()
+        .map(|part| figures.get(&format!("time_to_first_estimate.{part}")))
+        .sum();
+    figures.expect("time_to_first_estimate", parts, 1e-9);
+}

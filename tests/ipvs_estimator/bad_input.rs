@@ -34,7 +34,7 @@ fn what_is_impossible_is_an_error_at_its_place() {
         (json!({ "workload": { "schedule": [{}] } }), "workload.schedule.0"),
         (json!({ "workload": { "schedule": [{ "delete": 2000 }] } }), "workload.schedule"),
         (
-            json!({ "workload": { "initial_services": 50_000_000, "destinations_per_service": 9 } }),
+            json!({ "workload": { "initial_services": 5_000_000, "destinations_per_service": 9 } }),
             "workload",
         ),
         (

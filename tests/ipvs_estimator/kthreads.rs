@@ -156,3 +156,47 @@ fn kthreads_are_created_at_the_rate_at_which_a_script_adds_services() {
     }));
     assert_eq!(before.get("kthreads"), 1.0);
 }
+
+#[test]
+fn laying_out_anew_keeps_each_delay_of_one_kthread_but_stretches_those_of_several() {
+    let figures = |services: u32| {
+        run(json!({
+            "est_cpulist_cpus": 8, "sampled_services": 10_000,
+            "workload": { "initial_services": services }, "warm_up": "15 s",
+            "changes": [{ "at": "20800 ms", "est_cpulist_cpus": 4 }], "observe_for": "60 s"
+        }))
+    };
+    // The two rows due in the calc phase of 0.07 s are caught up with right after it.
+    let one = figures(30_000);
+    let error = one.get("raw_error.max");
+    assert!((0.01..=0.045).contains(&error), "{error}");
+    // kthread 0 takes the first 40,800 of all, those due first: where three kthreads each had
+    // 816 due in a tick, it has room for 816, and the others move to later ticks.
+    let three = figures(100_000);
+    assert!(three.get("raw_error.max") > 0.3, "{}", three.get("raw_error.max"));
+    for figures in [one, three] {
+        figures.expect("reported_rate_ratio", 1.0, 0.003);
+    }
+}
+
+#[test]
+fn services_come_from_another_component_too() {
+    use convsim::engine::{Engine, Limits, StreamSeed};
+    use convsim::models::Model;
+    use convsim::models::ipvs_estimator::{Event, IpvsEstimator};
+
+    let config = crate::support::config(json!({ "workload": { "initial_services": 0 } }));
+    let mut model = IpvsEstimator::new("ipvs", config);
+    let mut engine: Engine<Event> = Engine::new(StreamSeed::default());
+    let soon = Limits { horizon: convsim::engine::SimTime::from_nanos(1), ..Limits::default() };
+    engine.run(&mut model, soon);
+    model.receive(&mut engine, 0, 50);
+    model.receive(&mut engine, 1, 20);
+    engine.resume(&mut model, Limits::default());
+    let mut figures = vec![0.0; IpvsEstimator::METRICS.len()];
+    model.measure(engine.now(), &mut figures);
+    let of = |name| figures[IpvsEstimator::METRICS.iter().position(|m| m.name == name).unwrap()];
+    assert_eq!((of("estimators"), of("estimators_removed")), (31.0, 20.0));
+    assert_eq!(of("rates_not_converged"), 0.0);
+    assert!(model.converged());
+}

@@ -5,9 +5,9 @@
 
 use super::algorithm::{INITIAL_DELAY, ROWS};
 use super::component::{Event, IpvsEstimator, TOTAL};
-use super::kthread::State;
 use super::layout::{Place, Tag};
 use super::prices::from_ns;
+use super::task::State;
 use crate::engine::{Engine, PriorityClass};
 
 /// Steps of the relinking while kthread 0 holds the mutex.

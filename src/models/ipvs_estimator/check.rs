@@ -11,8 +11,8 @@ use crate::quantities::DurationDistribution;
 const KERNEL_HZ: [u32; 4] = [100, 250, 300, 1000];
 /// Estimators beyond which a sum that is drawn one by one takes too long.
 const MANY_ESTIMATORS: u64 = 10_000;
-/// Most services in a run: what a row can count.
-const MOST_ESTIMATORS: u64 = 80_000_000;
+/// Most estimators of a run: 8,333 kthreads of the shortest chains.
+const MOST_ESTIMATORS: u64 = 20_000_000;
 /// The longest run: 10 simulated days are 20 million ticks for each kthread.
 const LONGEST_RUN: SimDuration = SimDuration::from_whole_seconds(864_000);
 
@@ -89,7 +89,7 @@ fn check_workload(config: &Config, findings: &mut Vec<Finding>) {
     let estimators = services.saturating_mul(per_service);
     if estimators > MOST_ESTIMATORS {
         let problem = format!("{estimators} estimators in all");
-        findings.push(Finding::error("workload", problem, "at most 80,000,000"));
+        findings.push(Finding::error("workload", problem, "at most 20,000,000"));
     }
     if services == 0 {
         let allowed = "initial_services or a part of the schedule that adds";

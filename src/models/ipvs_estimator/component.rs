@@ -6,11 +6,11 @@ use super::calc_phase::Relink;
 use super::clock::Jiffies;
 use super::config::Config;
 use super::host::HostCpu;
-use super::kthread::{Task, TimeUse};
 use super::layout::{Layout, Tag};
 use super::observation::Observation;
 use super::prices::{Prices, RowTime, uniform};
 use super::rates::Rates;
+use super::task::{Task, TimeUse};
 use super::temp_list::TempList;
 use super::workload::Plan;
 use crate::engine::{
@@ -178,7 +178,10 @@ impl IpvsEstimator {
         let estimators = services.saturating_mul(self.estimators_per_service());
         let sampled = u64::from(self.config.sampled_services);
         self.follow_every = estimators.div_ceil(sampled).max(1);
-        let followed = estimators.div_ceil(self.follow_every) as usize;
+        // Without a schedule of its own, what other components add is followed.
+        let followed =
+            if estimators == 0 { sampled } else { estimators.div_ceil(self.follow_every) };
+        let followed = followed as usize;
         let tags = followed + FIRST_FOLLOWED as usize;
         self.layout.reset(&self.algorithm, self.cpulist_cpus, tags);
         self.rates.reset(tags, &mut engine.stream(&self.name, "step"));

@@ -210,7 +210,7 @@ pub enum Governor {
 #[serde(default, deny_unknown_fields)]
 pub struct Workload {
     /// Services that are added at the start, all at once.
-    #[schemars(range(min = 0, max = 100_000_000), extend("x-unit" = "services", "x-source" = "up to 1,000,000 in lvs-devel, 2022"))]
+    #[schemars(range(min = 0, max = 20_000_000), extend("x-unit" = "services", "x-source" = "up to 1,000,000 in lvs-devel, 2022"))]
     pub initial_services: u64,
     /// Real servers of each service; each has an estimator of its own.
     #[schemars(range(min = 0, max = 10_000), extend("x-unit" = "servers", "x-source" = "ip_vs_start_estimator in ip_vs_ctl.c, for services and destinations"))]
@@ -232,12 +232,12 @@ pub struct Part {
     /// When the first is added or deleted.
     #[schemars(extend("x-source" = "the user's script"))]
     pub at: SimDuration,
-    /// Services to add, 0 to 100,000,000.
-    #[schemars(range(min = 0, max = 100_000_000), extend("x-unit" = "services", "x-source" = "the user's script"))]
+    /// Services to add, 0 to 20,000,000.
+    #[schemars(range(min = 0, max = 20_000_000), extend("x-unit" = "services", "x-source" = "the user's script"))]
     pub add: u64,
     /// Services to delete, each chosen at random among those there are. When `add` is set too,
     /// each addition is followed by a deletion as long as there are both.
-    #[schemars(range(min = 0, max = 100_000_000), extend("x-unit" = "services", "x-source" = "the user's script"))]
+    #[schemars(range(min = 0, max = 20_000_000), extend("x-unit" = "services", "x-source" = "the user's script"))]
     pub delete: u64,
     /// How many additions (and deletions) a second. A shell loop of ipvsadm reaches 400 to 840.
     #[schemars(extend("x-source" = "lvs-devel test logs: 399, 600, 690 to 730 and 842 a second"))]

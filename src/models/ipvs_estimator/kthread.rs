@@ -9,8 +9,9 @@ use super::component::{Event, FIRST_FOLLOWED, IpvsEstimator};
 use super::host::Done;
 use super::layout::Place;
 use super::prices::RowTime;
+use super::task::{State, Task, TimeUse};
 use crate::engine::trace::{Lane, Span};
-use crate::engine::{Engine, PriorityClass, SimDuration, SimTime, Timer};
+use crate::engine::{Engine, PriorityClass, SimDuration, SimTime};
 
 /// Estimators that kthread 0 takes off the temporary list while it holds the mutex.
 const DRAIN_BATCH: u64 = 16;
@@ -18,64 +19,6 @@ const DRAIN_BATCH: u64 = 16;
 const MOST_TICKS_BEHIND: i64 = 8;
 /// Ticks of difference beyond which a starting kthread sets its clock anew.
 const MOST_TICKS_AT_START: i64 = 4;
-
-/// What a kthread is doing.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum State {
-    /// It has no task: not started, stopped, or gone.
-    Stopped,
-    /// Its task has been woken for the first time.
-    Starting,
-    /// Until its row is due.
-    Sleeping,
-    /// Between tests of the calc phase.
-    CalcSleep,
-    /// A test of the calc phase, whose passes take so long.
-    CalcTest(u64),
-    /// Moving estimators to the temporary list.
-    Relinking,
-    /// Linking estimators from the temporary list.
-    Draining,
-    /// Estimating a row since an instant.
-    Estimating(SimTime, RowTime),
-}
-
-/// What the time of a kthread goes to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct TimeUse {
-    pub estimating: SimDuration,
-    pub draining: SimDuration,
-    pub calculating: SimDuration,
-    pub waiting: SimDuration,
-    pub sleeping: SimDuration,
-}
-
-impl TimeUse {
-    /// CPU time.
-    pub fn busy(&self) -> SimDuration {
-        self.estimating.saturating_add(self.draining).saturating_add(self.calculating)
-    }
-}
-
-/// A kthread's task.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Task {
-    pub timer: Timer,
-    pub state: State,
-    /// Since when it has been in its state.
-    since: SimTime,
-    /// When its next row is due, in jiffies.
-    est_timer: i64,
-    /// It is still behind from starting or from a calc phase.
-    pub settling: bool,
-    /// When its row 0 was due last, if it has run since.
-    pub last_wrap: Option<SimTime>,
-    pub used: TimeUse,
-    /// Since when `used` counts.
-    pub counted_since: SimTime,
-    /// Its kthread's chains exist.
-    pub exists: bool,
-}
 
 /// When a kthread's chains were created.
 #[derive(Clone, Copy, Debug)]
@@ -405,9 +348,10 @@ impl IpvsEstimator {
         }
         let elapsed = now.since(begin);
         self.seen.tick(time, elapsed);
+        let owner = engine.owner();
         if let Some(trace) = engine.trace() {
             trace.spans.push(Span {
-                lane: Lane { component: 0, lane: slot as u32 },
+                lane: Lane { component: owner, lane: slot as u32 },
                 name: "tick",
                 start: begin,
                 end: now,

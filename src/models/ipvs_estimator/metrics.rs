@@ -41,6 +41,10 @@ impl<'a> Results<'a> {
         }
     }
 
+    fn of_kthreads(&self, number: u32) -> f64 {
+        if self.model.algorithm.old_timer { f64::NAN } else { f64::from(number) }
+    }
+
     fn cores_used(&self) -> f64 {
         let softirq = self.model.seen.softirq_total.as_seconds();
         (self.time.used.busy().as_seconds() + softirq) / self.window_s
@@ -246,13 +250,13 @@ const ENTRIES: &[Entry] = &[
         r.model.removed as f64
     }),
     (detail("chain_max", Unit::Count, "Estimators that fit in a chain at the end."), |r| {
-        f64::from(r.model.layout.limits().chain_max)
+        r.of_kthreads(r.model.layout.limits().chain_max)
     }),
     (detail("est_max_count", Unit::Count, "Estimators that fit in a kthread at the end."), |r| {
-        f64::from(r.model.layout.limits().est_max_count)
+        r.of_kthreads(r.model.layout.limits().est_max_count)
     }),
     (detail("est_max_threads", Unit::Count, "Most kthreads allowed at the end."), |r| {
-        f64::from(r.model.layout.max_threads())
+        r.of_kthreads(r.model.layout.max_threads())
     }),
     (
         detail("min_est", Unit::Seconds, "What the last calc phase found an estimate to cost."),

@@ -23,9 +23,9 @@
 //!   chain length so that a chain takes 95 us and a full tick about 12 % of 40 ms. New estimators wait
 //!   on its temporary list; over 4 kthreads for each allowed CPU they are not estimated at all.
 //!
-//! Files: [`config`] what a user sets; `algorithm` what a preset amounts to; `layout` and `temp_list`
-//! where estimators are; `calc` and `calc_phase` the measuring; `kthread` and `old_timer`
-//! the two ways of running;
+//! Files: [`config`] what a user sets; `algorithm` what a preset amounts to; `chains`, `layout` and
+//! `temp_list` where estimators are; `calc` and `calc_phase` the measuring; `kthread` (with `task`)
+//! and `old_timer` the two ways of running;
 //! `services` what comes and goes; `rates` what is reported; `prices`, `clock`, `host` what things
 //! cost, the kernel's time, the CPUs; `observation` and `metrics` what is measured.
 //!
@@ -41,6 +41,7 @@
 mod algorithm;
 mod calc;
 mod calc_phase;
+mod chains;
 mod check;
 mod clock;
 pub mod component;
@@ -57,6 +58,7 @@ mod prices;
 mod rates;
 mod services;
 mod summary;
+mod task;
 mod temp_list;
 mod workload;
 

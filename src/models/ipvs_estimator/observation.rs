@@ -1,8 +1,8 @@
 //! What is counted while a replication runs.
 
-use super::kthread::{Task, TimeUse};
 use super::prices::RowTime;
 use super::summary::Summary;
+use super::task::{Task, TimeUse};
 use crate::engine::{SimDuration, SimTime};
 
 /// What a tick may take: `IPVS_EST_TICK`.

@@ -23,6 +23,12 @@ impl IpvsEstimator {
         }
     }
 
+    /// When the timer goes off next; now while the walk is under way.
+    pub(super) fn softirq_due<G: Copy + From<Event>>(&self, engine: &Engine<G>) -> SimTime {
+        let deadline = self.timers.and_then(|timers| engine.deadline(timers.softirq));
+        deadline.filter(|_| self.softirq_time.is_none()).unwrap_or(engine.now())
+    }
+
     /// The timer goes off: the walk begins.
     pub(super) fn softirq_begin<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         let now = engine.now();
@@ -46,12 +52,13 @@ impl IpvsEstimator {
         let now = engine.now();
         let begin = self.softirq_began.unwrap_or(SimTime::ZERO);
         self.estimate_row(0, LIST_ROW, begin, now);
-        if let Some(time) = self.softirq_time {
+        if let Some(time) = self.softirq_time.take() {
             let services = self.services_linked();
             self.seen.softirq(time, services);
+            let owner = engine.owner();
             if let Some(trace) = engine.trace() {
                 trace.spans.push(Span {
-                    lane: Lane { component: 0, lane: 0 },
+                    lane: Lane { component: owner, lane: 0 },
                     name: "softirq",
                     start: begin,
                     end: now,

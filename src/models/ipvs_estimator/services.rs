@@ -14,9 +14,8 @@ impl IpvsEstimator {
     pub(super) fn load_module<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         let mut stream = engine.stream(&self.name, "module");
         let age = self.sample_module_age(&mut stream);
-        let loaded = self.jiffies.at(SimTime::ZERO.saturating_add(age));
-        let age_in_jiffies = loaded - self.jiffies.at(SimTime::ZERO);
-        let jiffy = self.jiffies.at(SimTime::ZERO) - age_in_jiffies;
+        let now = self.jiffies.at(SimTime::ZERO);
+        let jiffy = now - (self.jiffies.at(SimTime::ZERO.saturating_add(age)) - now);
         if self.algorithm.old_timer {
             self.layout.ensure_first();
             self.arm_softirq(engine, jiffy);
@@ -73,7 +72,7 @@ impl IpvsEstimator {
         if !self.added.is_multiple_of(self.follow_every) {
             return UNTAGGED;
         }
-        // What other components add beyond the schedule is not followed.
+        // What other components add beyond a schedule is not followed.
         let tag = self.added / self.follow_every + u64::from(FIRST_FOLLOWED);
         if tag < self.layout.tags() as u64 { tag as Tag } else { UNTAGGED }
     }
@@ -112,7 +111,12 @@ impl IpvsEstimator {
             self.kthread_created(engine, enqueued.place.kthread as usize, creation);
         }
         if tag >= FIRST_FOLLOWED && tag != UNTAGGED {
-            self.rates.linked(tag, at, self.due(enqueued.place));
+            let due = if self.algorithm.old_timer {
+                self.softirq_due(engine)
+            } else {
+                self.due(enqueued.place)
+            };
+            self.rates.linked(tag, at, due);
         }
         true
     }
