@@ -66,10 +66,15 @@ impl Calc {
 
     /// Estimators for a chain: `est_chain_max`.
     pub fn chain_max(&self) -> u32 {
-        match self.least_ns {
-            None | Some(0) => CHAIN_MAX_UNMEASURED,
-            Some(least) => u32::try_from(CHAIN_GOAL_NS / least).unwrap_or(u32::MAX).max(1),
-        }
+        self.least_ns.map_or(CHAIN_MAX_UNMEASURED, chain_max_for)
+    }
+}
+
+/// Estimators for a chain when one is found to cost `least_ns`.
+pub(super) fn chain_max_for(least_ns: u64) -> u32 {
+    match CHAIN_GOAL_NS.checked_div(least_ns) {
+        None => CHAIN_MAX_UNMEASURED,
+        Some(fitting) => u32::try_from(fitting).unwrap_or(u32::MAX).max(1),
     }
 }
 

@@ -1,8 +1,10 @@
 //! What is impossible or hopeless about a configuration.
 
 use super::algorithm::{Algorithm, CHAIN_FACTOR};
+use super::calc::chain_max_for;
 use super::config::{Config, Preset};
 use super::observation::TICK_BUDGET;
+use super::prices::Prices;
 use crate::engine::{SimDuration, SimTime};
 use crate::models::model::Finding;
 use crate::quantities::DurationDistribution;
@@ -22,6 +24,7 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
     check_workload(config, &mut findings);
     check_cost(config, &mut findings);
     check_switches(config, &mut findings);
+    check_capacity(config, &mut findings);
     findings
 }
 
@@ -131,6 +134,41 @@ fn check_cost(config: &Config, findings: &mut Vec<Finding>) {
         let problem = format!("an estimate takes {:.1} us", estimate_ns / 1e3);
         let allowed = "below 833 us, else a row of 48 chains of one does not fit into 40 ms";
         findings.push(Finding::warning("cost", problem, allowed));
+    }
+}
+
+/// Whether the kthreads have room for all estimators and time for a full row.
+fn check_capacity(config: &Config, findings: &mut Vec<Finding>) {
+    let algorithm = Algorithm::resolve(config);
+    if algorithm.old_timer {
+        return;
+    }
+    let prices = Prices::new(config, algorithm.cache_factor);
+    let chain_max = if algorithm.calc_applies {
+        chain_max_for(prices.undisturbed_calc_loop_ns() as u64)
+    } else {
+        algorithm.chain_max
+    };
+    let limits = algorithm.limits(chain_max);
+    let cpus = config.est_cpulist_cpus.unwrap_or(config.possible_cpus);
+    let threads = algorithm.max_threads(cpus);
+    let room = u64::from(limits.est_max_count) * u64::from(threads);
+    let scheduled = config.workload.schedule.iter().map(|part| part.add);
+    let services = scheduled.fold(config.workload.initial_services, u64::saturating_add);
+    let per_service = 1 + u64::from(config.workload.destinations_per_service);
+    let estimators = services.saturating_mul(per_service);
+    if estimators > room {
+        let problem = format!("{estimators} estimators, of which {threads} kthreads hold {room}");
+        let allowed = "the rest is not estimated; allow more CPUs or kthreads".to_owned();
+        findings.push(Finding::warning("est_cpulist_cpus", problem, allowed));
+    }
+    let estimate_ns = config.cost.full_speed_ns(config.possible_cpus);
+    let row_ns = estimate_ns * config.cost.frequency_factor() * f64::from(limits.tick_max);
+    let v1 = limits.tick_max == limits.est_max_count;
+    if !v1 && chain_max > 1 && row_ns > TICK_BUDGET.as_nanos() as f64 {
+        let problem = format!("a full row of {} takes {:.1} ms", limits.tick_max, row_ns / 1e6);
+        let allowed = "below 40 ms, else ticks are late once rows are full".to_owned();
+        findings.push(Finding::warning("chain_max", problem, allowed));
     }
 }
 

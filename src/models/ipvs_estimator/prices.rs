@@ -121,6 +121,11 @@ impl Prices {
         self.calc_loop_ns * (1.0 + self.calc_noise * excess)
     }
 
+    /// What an undisturbed loop takes, in nanoseconds.
+    pub fn undisturbed_calc_loop_ns(&self) -> f64 {
+        self.calc_loop_ns
+    }
+
     /// The pass over the test object before the clock is read.
     pub fn warm_pass_ns(&self) -> f64 {
         self.full_speed_ns
