@@ -102,6 +102,22 @@ proptest! {
 }
 
 #[test]
+fn a_dearer_estimate_shortens_the_tick_of_the_final_version_where_the_chain_length_drops() {
+    let figures = |estimate: &str| {
+        run(json!({
+            "cost": { "estimate": estimate },
+            "workload": { "initial_services": 5000 }, "observe_for": "20 s"
+        }))
+    };
+    let cheap = figures("47.4 us");
+    let dear = figures("47.6 us");
+    assert_eq!((cheap.get("chain_max"), dear.get("chain_max")), (2.0, 1.0));
+    assert!(dear.get("tick_time.max") < cheap.get("tick_time.max") * 0.51);
+    assert!(dear.get("kthreads") > cheap.get("kthreads"));
+    assert!(dear.get("cpu_used") > cheap.get("cpu_used"));
+}
+
+#[test]
 fn a_million_services_take_few_events() {
     let figures = run(json!({
         "workload": { "initial_services": 1_000_000 }, "observe_for": "60 s"

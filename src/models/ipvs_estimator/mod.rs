@@ -23,11 +23,20 @@
 //!   chain length so that a chain takes 95 us and a full tick about 12 % of 40 ms. New estimators wait
 //!   on its temporary list; over 4 kthreads for each allowed CPU they are not estimated at all.
 //!
+//! What a user most needs to know, each with a test:
+//! - The old timer's rates are too high by half its walk and the timer wheel's rounding; a kthread's
+//!   only when its 50 rows take more than 2 s together. Single late rows are caught up with.
+//! - In `final` a dearer estimate can make ticks *shorter*: the chain length is a whole number, and at
+//!   47.5 us an estimate it falls from 2 to 1. It never makes kthreads fewer.
+//! - A new est_cpulist keeps the delays of a kthread's estimators, but where several full kthreads
+//!   are laid out anew, kthread 0 fills up with those that are due first and delays grow by up to
+//!   a second or two: one wrong interval.
+//!
 //! Files: [`config`] what a user sets; `algorithm` what a preset amounts to; `chains`, `layout` and
 //! `temp_list` where estimators are; `calc` and `calc_phase` the measuring; `kthread` (with `task`)
-//! and `old_timer` the two ways of running;
-//! `services` what comes and goes; `rates` what is reported; `prices`, `clock`, `host` what things
-//! cost, the kernel's time, the CPUs; `observation` and `metrics` what is measured.
+//! and `old_timer` the two ways of running; `services` and `workload` what comes and goes; `rates`
+//! what is reported; `prices`, `clock`, `host` what things cost, the kernel's time, the CPUs;
+//! `observation`, `summary` and `metrics` what is measured; `check` what cannot be run.
 //!
 //! Simplifications: the rates are floating-point, the order of the chain's members is not kept (a
 //! followed estimator is read in the middle of its chain's time), a row of a stopped task is not
