@@ -105,6 +105,6 @@ impl IpvsEstimator {
         self.calc_phase = false;
         self.tasks[0].settling = true;
         self.seen.calculated(now.since(self.calc_began), self.calc.least_ns());
-        self.turn(engine, 0, true);
+        self.turn(engine, 0);
     }
 }

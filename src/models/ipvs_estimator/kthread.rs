@@ -155,7 +155,7 @@ impl IpvsEstimator {
                 self.calc_began = engine.now();
                 self.next_test(engine);
             }
-            State::Starting => self.turn(engine, slot, true),
+            State::Starting => self.turn(engine, slot),
             State::Sleeping => self.row_or_turn(engine, slot),
             State::CalcSleep => self.begin_test(engine),
             _ => {}
@@ -164,7 +164,7 @@ impl IpvsEstimator {
 
     fn row_or_turn<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, slot: usize) {
         if !self.begin_row(engine, slot) {
-            self.turn(engine, slot, true);
+            self.turn(engine, slot);
         }
     }
 
@@ -176,9 +176,9 @@ impl IpvsEstimator {
         match self.tasks[slot].state {
             State::Estimating(begin, time) => {
                 self.end_row(engine, slot, begin, time);
-                self.turn(engine, slot, true);
+                self.turn(engine, slot);
             }
-            State::Draining => self.turn(engine, slot, true),
+            State::Draining => self.turn(engine, slot),
             State::CalcTest(took_ns) => {
                 self.calc.record(took_ns);
                 if self.calc.is_done() {
@@ -230,13 +230,9 @@ impl IpvsEstimator {
 
     /// The top of the loop: drain the temporary list, then sleep until the next row is due, or
     /// go on at once when it is overdue.
-    pub(super) fn turn<G: Copy + From<Event>>(
-        &mut self,
-        engine: &mut Engine<G>,
-        slot: usize,
-        drain: bool,
-    ) {
-        if drain && slot == 0 && self.drain_some(engine) {
+    pub(super) fn turn<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, slot: usize) {
+        let gone = self.layout.get(slot).is_none();
+        if gone || (slot == 0 && self.drain_some(engine)) {
             return;
         }
         let tick = self.tick();
