@@ -1,5 +1,7 @@
 //! What a reader must know beside the figures.
 
+use std::collections::BTreeMap;
+
 use super::Report;
 use crate::experiment::{PointSummary, Status};
 use crate::statistics::quantile::replications_needed;
@@ -31,9 +33,9 @@ fn unusual_endings(notes: &mut Vec<String>, report: Report<'_>, summary: &PointS
             continue;
         }
         let mut note = format!(
-            "{name}: {count} of {} replications {}",
-            summary.replications,
-            status.meaning()
+            "{name}: {} in {count} of {} replications",
+            status.meaning(),
+            summary.replications
         );
         if let (Status::Failed, Some(message)) = (status, &summary.failure) {
             note.push_str(": ");
@@ -44,15 +46,20 @@ fn unusual_endings(notes: &mut Vec<String>, report: Report<'_>, summary: &PointS
 }
 
 fn missing_figures(notes: &mut Vec<String>, report: Report<'_>, summary: &PointSummary) {
-    let name = &report.point(summary).configuration;
+    let mut names_by_count: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for column in report.main_columns() {
         let count = summary.metrics[column].count;
         if count < summary.replications {
-            notes.push(format!(
-                "{name}: {} came about in {count} of {} replications; its figures are over these",
-                report.columns[column].name, summary.replications
-            ));
+            names_by_count.entry(count).or_default().push(&report.columns[column].name);
         }
+    }
+    for (count, names) in names_by_count {
+        notes.push(format!(
+            "{}: {} came about in {count} of {} replications; the figures are over these",
+            report.point(summary).configuration,
+            names.join(", "),
+            summary.replications
+        ));
     }
 }
 

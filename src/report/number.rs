@@ -1,7 +1,7 @@
 //! Numbers for a reader: in a unit that suits their size, rounded so that the interval shows.
 
 use crate::models::Unit;
-use crate::statistics::{Estimate, Interval};
+use crate::statistics::Estimate;
 
 /// The unit in which figures of one metric are shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,14 +60,14 @@ impl Scale {
         self.rounded(estimate).0
     }
 
-    /// `[low, high]` with as many decimals as the figure; `?` where the data give no bound, `±0`
+    /// `low..high` with as many decimals as the figure; `?` where the data give no bound, `±0`
     /// where all values are equal.
     #[must_use]
     pub fn interval(self, estimate: Estimate) -> String {
         self.rounded(estimate).1
     }
 
-    /// `value ± half-width`, or the interval in brackets where it is lopsided or open.
+    /// `value ± half-width`, or the value with the interval in brackets where an end is open.
     #[must_use]
     pub fn plus_minus(self, estimate: Estimate) -> String {
         let (value, interval) = self.rounded(estimate);
@@ -76,7 +76,7 @@ impl Scale {
             return value;
         }
         if !half_width.is_finite() {
-            return if interval.is_empty() { value } else { format!("{value} {interval}") };
+            return if interval.is_empty() { value } else { format!("{value} ({interval})") };
         }
         let decimals = decimals_for_width(half_width * self.factor);
         format!("{value} ± {:.decimals$}", half_width * self.factor)
@@ -93,15 +93,15 @@ impl Scale {
             (true, true) => (high - low) / 2.0,
             (true, false) => value - low,
             (false, true) => high - value,
-            (false, false) => return (significant(value, 4), "[?, ?]".to_owned()),
+            (false, false) => return (significant(value, 4), "?..?".to_owned()),
         };
         // Equal values differ by rounding in the last digits of their mean.
         if width <= value.abs() * 1e-12 {
             let closed = low.is_finite() && high.is_finite();
             let interval = match (closed, low.is_finite()) {
                 (true, _) => "±0".to_owned(),
-                (false, true) => format!("[{}, ?]", significant(low, 4)),
-                (false, false) => format!("[?, {}]", significant(high, 4)),
+                (false, true) => format!("{}..?", significant(low, 4)),
+                (false, false) => format!("?..{}", significant(high, 4)),
             };
             return (significant(value, 4), interval);
         }
@@ -109,15 +109,8 @@ impl Scale {
         let end = |end: f64| {
             if end.is_finite() { fixed(end, decimals) } else { "?".to_owned() }
         };
-        (fixed(value, decimals), format!("[{}, {}]", end(low), end(high)))
+        (fixed(value, decimals), format!("{}..{}", end(low), end(high)))
     }
-}
-
-/// The interval in words, for running text.
-#[must_use]
-pub fn interval_in_words(scale: Scale, interval: Interval) -> String {
-    let middle = (interval.low + interval.high) / 2.0;
-    scale.interval(Estimate { value: middle, interval })
 }
 
 /// Decimals that show two significant digits of `width`.
@@ -159,6 +152,7 @@ fn fixed(value: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::Interval;
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {
         Estimate { value, interval: Interval { low, high } }
@@ -169,7 +163,7 @@ mod tests {
         let seconds = Scale::new(Unit::Seconds, 20.0);
         let mean = estimate(13.41873, 13.20512, 13.63234);
         assert_eq!(seconds.value(mean), "13.42");
-        assert_eq!(seconds.interval(mean), "[13.21, 13.63]");
+        assert_eq!(seconds.interval(mean), "13.21..13.63");
         assert_eq!(seconds.plus_minus(mean), "13.42 ± 0.21");
         assert_eq!(seconds.plus_minus(estimate(1234.5, 1200.0, 1269.0)), "1234 ± 34");
     }
@@ -184,7 +178,7 @@ mod tests {
     #[test]
     fn an_end_that_is_not_known_is_a_question_mark() {
         let open = estimate(15.9, 15.0, f64::INFINITY);
-        assert_eq!(Scale::PLAIN.interval(open), "[15.00, ?]");
+        assert_eq!(Scale::PLAIN.interval(open), "15.00..?");
         assert_eq!(Scale::PLAIN.value(estimate(3.0, f64::NEG_INFINITY, f64::INFINITY)), "3");
     }
 

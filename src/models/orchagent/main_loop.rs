@@ -57,7 +57,7 @@ pub struct MainLoop {
     sweeping: bool,
     keys: Vec<(u16, bool)>,
     /// How much longer than the mean the batch under way takes.
-    factor: f64,
+    pub factor: f64,
     /// Keys popped for the batch under way.
     popped: u64,
 }
@@ -72,29 +72,6 @@ impl MainLoop {
         self.keys.clear();
         self.factor = 1.0;
         self.popped = 0;
-    }
-}
-
-/// The thread that programs route batches in ring mode.
-#[derive(Debug, Default)]
-pub struct RingThread {
-    batches: std::collections::VecDeque<(Vec<Entry>, f64)>,
-    spare: Vec<Vec<Entry>>,
-    busy: bool,
-}
-
-impl RingThread {
-    pub fn reset(&mut self) {
-        while let Some((mut batch, _)) = self.batches.pop_front() {
-            batch.clear();
-            self.spare.push(batch);
-        }
-        self.busy = false;
-    }
-
-    /// True when nothing is queued and nothing is being programmed.
-    pub fn is_idle(&self) -> bool {
-        !self.busy && self.batches.is_empty()
     }
 }
 
@@ -131,7 +108,7 @@ impl Orchagent {
         }
     }
 
-    fn step<G: Copy + From<Event>>(
+    pub(super) fn step<G: Copy + From<Event>>(
         &mut self,
         engine: &mut Engine<G>,
         phase: Phase,
@@ -255,7 +232,7 @@ impl Orchagent {
         self.run(engine, executor, select);
     }
 
-    fn run<G: Copy + From<Event>>(
+    pub(super) fn run<G: Copy + From<Event>>(
         &mut self,
         engine: &mut Engine<G>,
         executor: Executor,
@@ -292,16 +269,6 @@ impl Orchagent {
     /// the end.
     fn order_keys(&mut self) {
         self.main_loop.keys.sort_unstable_by(|a, b| b.cmp(a));
-    }
-
-    fn poll_ring<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, executor: Executor) {
-        if self.ring.is_idle() {
-            self.measures.iterations += 1;
-            self.run(engine, executor, SimDuration::ZERO);
-        } else {
-            let interval = self.config.ring.poll_interval;
-            self.step(engine, Phase::RingPoll(executor), interval);
-        }
     }
 
     // --- port notifications ---------------------------------------------------------------
@@ -482,7 +449,10 @@ impl Orchagent {
     }
 
     /// Ends the programmer's step under way, with what follows from programmed routes.
-    fn advance_programmer<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) -> Progress {
+    pub(super) fn advance_programmer<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+    ) -> Progress {
         let now = engine.now();
         let was_in_bulk = self.programmer.is_in_bulk();
         if was_in_bulk && self.traffic.is_disturbed() {
@@ -522,7 +492,7 @@ impl Orchagent {
         }
     }
 
-    fn with_programmer(
+    pub(super) fn with_programmer(
         &mut self,
         step: impl FnOnce(
             &mut super::programmer::Programmer,
@@ -556,7 +526,7 @@ impl Orchagent {
 
     /// `doTask()` on every Orch: since era B2 it also handles the notifications that had been
     /// read, then it tries again whatever is pending. It is skipped while the ring is busy.
-    fn sweep<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+    pub(super) fn sweep<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         if self.config.ring.enabled && !self.ring.is_idle() {
             self.end_iteration(engine);
             return;
@@ -585,53 +555,6 @@ impl Orchagent {
         if !self.pending_neighbours.is_empty() {
             let table = &self.table;
             self.pending_neighbours.retain(|link| table.live_with(*link) > 0);
-        }
-    }
-
-    // --- the ring thread --------------------------------------------------------------------
-
-    fn push_to_ring<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        if self.ring.batches.len() >= self.config.ring.slots as usize {
-            self.main_loop.phase = Phase::RingFull;
-            return;
-        }
-        let mut batch = self.ring.spare.pop().unwrap_or_default();
-        batch.append(&mut self.batch);
-        self.ring.batches.push_back((batch, self.main_loop.factor));
-        if !self.ring.busy {
-            self.ring_next(engine);
-        }
-        self.sweep(engine);
-    }
-
-    fn ring_next<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        let Some((mut batch, factor)) = self.ring.batches.pop_front() else { return };
-        self.ring.busy = true;
-        let progress = self.with_programmer(|programmer, stuck, around| {
-            programmer.begin(&mut batch, stuck, factor, around)
-        });
-        self.ring.spare.push(batch);
-        self.ring_follow(engine, progress);
-        if self.main_loop.phase == Phase::RingFull {
-            self.push_to_ring(engine);
-        }
-    }
-
-    pub(super) fn ring_step<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        let progress = self.advance_programmer(engine);
-        self.ring_follow(engine, progress);
-    }
-
-    fn ring_follow<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, progress: Progress) {
-        match (progress, self.timers) {
-            (Progress::Busy { span, .. }, Some(timers)) => {
-                self.measures.route_pass_time += span.as_seconds();
-                engine.arm(timers.ring_step, span, Event::RingStep);
-            }
-            _ => {
-                self.ring.busy = false;
-                self.ring_next(engine);
-            }
         }
     }
 }

@@ -27,7 +27,7 @@
 //!
 //! - `config`: what a user sets, with sources; `era`: presets of swss behaviour.
 //! - `component`: state and events; `flaps`: which link changes when.
-//! - `main_loop`: select, executors, the sweep, the ring; `executors`: who is next.
+//! - `main_loop`: select, executors, the sweep; `executors`: who is next; `ring`: the ring thread.
 //! - `programmer`: one batch from parsing to publishing; `route_table`, `bgp_scan`: what waits,
 //!   what is programmed, what FRR writes.
 //! - `link_path`, `syncd`: from the notification to the ASIC.
@@ -45,6 +45,7 @@ mod main_loop;
 mod measures;
 mod metrics;
 mod programmer;
+mod ring;
 mod route_table;
 mod service;
 mod syncd;
