@@ -22,6 +22,8 @@ const FIGURE_WIDTH: u16 = 14;
 const FULL_CONFIGURATIONS: usize = 12;
 /// More points of a sweep than this get one line each.
 const FULL_SWEEP: usize = 4;
+/// Width of a heading above figures in a table with one line per point.
+const HEADING_WIDTH: usize = 16;
 /// Metrics beside each other in a table with one line per point.
 const METRICS_PER_BLOCK: usize = 3;
 
@@ -81,7 +83,8 @@ fn full(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
     for column in report.main_columns() {
         let scale = scale_of(report, summaries, column);
         let name = scale.heading(&report.columns[column].name);
-        let _ = writeln!(text, "{name}: {}", report.columns[column].metric.summary);
+        let summary = report.columns[column].metric.summary;
+        text.push_str(&wrapped("", &format!("{name}: {summary}")));
         let heading = ["configuration", "mean", "p50", "p95", "p99"].map(str::to_owned);
         let mut table = new_table(heading);
         for summary in summaries {
@@ -105,9 +108,10 @@ fn compact(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
     for block in report.main_columns().chunks(METRICS_PER_BLOCK) {
         let scales: Vec<Scale> =
             block.iter().map(|&column| scale_of(report, summaries, column)).collect();
-        let metrics = block.iter().zip(&scales).map(|(&column, scale)| {
-            scale.heading(&report.columns[column].name).replace(" (", "\n(")
-        });
+        let metrics = block
+            .iter()
+            .zip(&scales)
+            .map(|(&column, scale)| narrow_heading(*scale, &report.columns[column].name));
         let mut labels = Labels::new(summaries.iter().map(|summary| report.point(summary)));
         let mut table = new_table(labels.heading().iter().cloned().chain(metrics));
         for summary in summaries {
@@ -121,6 +125,24 @@ fn compact(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
         text.push_str(&wrapped("", &swept(summaries, report)));
         let _ = writeln!(text, "{}", text_of(&table));
     }
+}
+
+/// A heading that wraps between the words of a name, with the unit on a line of its own.
+fn narrow_heading(scale: Scale, name: &str) -> String {
+    let mut heading = String::new();
+    let mut width = 0;
+    for word in name.split_inclusive(['_', '.']) {
+        if width > 0 && width + word.len() > HEADING_WIDTH {
+            heading.push('\n');
+            width = 0;
+        }
+        heading.push_str(word);
+        width += word.len();
+    }
+    if !scale.symbol().is_empty() {
+        let _ = write!(heading, "\n({})", scale.symbol());
+    }
+    heading
 }
 
 /// What the points vary in, to head their table.
