@@ -56,12 +56,6 @@ impl Rate {
         }
     }
 
-    /// A rate of a whole number of events per second, for defaults.
-    #[must_use]
-    pub const fn whole_per_second(per_second: NonZeroU32) -> Self {
-        Self(per_second.get() as f64)
-    }
-
     /// Events per second.
     #[must_use]
     pub const fn as_per_second(self) -> f64 {

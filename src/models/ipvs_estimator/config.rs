@@ -250,7 +250,7 @@ impl Default for Part {
             at: SimDuration::ZERO,
             add: 0,
             delete: 0,
-            rate: Rate::whole_per_second(NonZeroU32::MIN.saturating_add(599)),
+            rate: Rate::whole(NonZeroU32::MIN.saturating_add(599)),
         }
     }
 }
@@ -291,7 +291,7 @@ pub struct Step {
 impl Default for Traffic {
     fn default() -> Self {
         Self {
-            rate: Rate::whole_per_second(NonZeroU32::MIN.saturating_add(999)),
+            rate: Rate::whole(NonZeroU32::MIN.saturating_add(999)),
             arrivals: Arrivals::Fluid,
             step: None,
             tolerance: 0.05,
