@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::ipvs_estimator::IpvsEstimator;
 use super::l3_agent::L3Agent;
 use super::model::{Finding, Metric, Model, SignalDefinition};
 use super::orchagent::Orchagent;
@@ -176,7 +177,7 @@ macro_rules! models {
     };
 }
 
-models!(Orchagent, L3Agent);
+models!(Orchagent, IpvsEstimator, L3Agent);
 
 /// The components of one scenario. Run it with [`Engine::run`].
 #[derive(Debug)]

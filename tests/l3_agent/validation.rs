@@ -200,9 +200,12 @@ fails when this page and the model differ.
 
 The commands were measured on a two-core virtual machine at real-time priority (Linux 6.18, iproute2
 6.1, sudo 1.9.13, Python 3.11, oslo.rootwrap 7.10); `scenarios/data/spawn-measurements.csv` has
-median, least, greatest and CPU time of each row. Rows with the role `calibration` gave the cost table
-of the preset `measured` (`src/models/l3_agent/costs.rs`); rows with the role `test` were not looked
-at for it. Predictions are means of 100 replications of the default configuration with 1.7 cores.
+median, least, greatest and CPU time of each row. The cost table of the preset `measured`
+(`src/models/l3_agent/costs.rs`) was fitted on the rows with the role `calibration`, and on the line
+fits of the second table for modes without rows and for three small parts that single rows do not
+settle (`ip -n`, a line of a batch, the first sudo). Those lines are over all rows of a mode, so the
+`test` rows at one at once are not wholly unseen; two at once by sudo and rootwrap are predicted from
+one at once. Predictions are means of 100 replications of the default configuration with 1.7 cores.
 
 - The parts of a command (fork and exec, helper, namespace entry, program) are shared by all modes, so
   15 numbers stand for all of them; a mode by itself could be fitted closer.
