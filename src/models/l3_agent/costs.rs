@@ -11,8 +11,9 @@
 //!
 //! The parts of [`HostPreset::Measured`] were fitted on the rows of
 //! `scenarios/data/spawn-measurements.csv` whose role is `calibration` (concurrency 1 and 1, 5, 20,
-//! 100 or 500 commands) and, for modes without such rows, on the published line fits of the same
-//! machine; `docs/l3-validation.md` shows them against all rows.
+//! 100 or 500 commands) and on the line fits of the same machine: for modes without such rows, and
+//! for three small parts that single rows do not settle (`ip -n`, a line of a batch, the first
+//! sudo). `docs/l3-validation.md` shows them against all rows and lines.
 
 use super::config::{Helper, HostPreset, NamespaceEntry, PrivsepCall, Program};
 
