@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::http_pool::HttpPool;
 use super::model::{Finding, Metric, Model, SignalDefinition};
 use super::orchagent::Orchagent;
 use crate::engine::{Component, Engine, Root, SimTime};
@@ -175,7 +176,7 @@ macro_rules! models {
     };
 }
 
-models!(Orchagent);
+models!(Orchagent, HttpPool);
 
 /// The components of one scenario. Run it with [`Engine::run`].
 #[derive(Debug)]

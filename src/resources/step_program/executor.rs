@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::job::{FinishedJob, InterpreterId, JobId, LockId, PoolId, Step};
 use super::running::add;
 use super::state::{Interpreter, Job, State};
+use super::turns::MainLoop;
 use crate::engine::{Engine, SimDuration, Stream, StreamSeed, Timer};
 use crate::resources::{Handoff, Mutex, ProcessorSharingCpu, ServerPool, Weight};
 
@@ -95,6 +96,7 @@ pub struct StepExecutor<E> {
     pub(super) locks: Vec<Mutex<u32>>,
     pub(super) interpreters: Vec<Interpreter>,
     pub(super) pools: Vec<ServerPool<u32>>,
+    pub(super) loops: Vec<MainLoop>,
     pub(super) jobs: Vec<Job>,
     /// Slots of `jobs` that this replication has used.
     pub(super) used: usize,
@@ -118,6 +120,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             locks: Vec::new(),
             interpreters: Vec::new(),
             pools: Vec::new(),
+            loops: Vec::new(),
             jobs: Vec::new(),
             used: 0,
             free: Vec::new(),
@@ -208,6 +211,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         self.finished.clear();
         self.collectable = 0;
         self.random = engine.stream(component, "lock handoff");
+        self.start_loops(engine.now());
     }
 
     /// Begins a job that takes `steps` in order.

@@ -69,6 +69,10 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                 self.release_lock(now, lock);
                 true
             }
+            Step::Turn(of) => {
+                self.ask_turn(now, slot, of);
+                false
+            }
             Step::Fork { pool, steps } => {
                 self.fork(now, slot, pool, steps);
                 true
@@ -189,6 +193,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             let job = &mut self.jobs[done.job as usize];
             add(&mut job.parts.cpu_wait, done.elapsed.saturating_sub(done.work));
             match job.state {
+                State::Looping(of) => self.end_turn(now, of),
                 State::SpawnComputing { blocked } => {
                     add(&mut job.parts.spawn_cpu, done.work);
                     if blocked.is_zero() {

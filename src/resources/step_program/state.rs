@@ -1,6 +1,6 @@
 //! What a running job and an interpreter consist of.
 
-use super::job::{Attribution, InterpreterId, LockId, PoolId, Step};
+use super::job::{Attribution, InterpreterId, LockId, LoopId, PoolId, Step};
 use crate::engine::{SimDuration, SimTime, Timer};
 use crate::resources::{Mutex, Weight};
 
@@ -31,6 +31,9 @@ pub(super) enum State {
     AwaitingThread(PoolId),
     Waiting,
     SpawnBlocked,
+    AwaitingTurn(LoopId),
+    /// The job of a main loop itself, on the cores or off.
+    Looping(LoopId),
     Joining,
 }
 

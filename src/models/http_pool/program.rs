@@ -1,0 +1,240 @@
+//! The steps of one request, drawn when it is served.
+
+use rand::RngExt;
+
+use super::config::{Config, HostConfig};
+use super::handler_config::{HandlerConfig, HandlerPreset, LockScope};
+use super::presets::Server;
+use crate::engine::{Engine, SimDuration, Stream, StreamSeed};
+use crate::quantities::DurationSampler;
+use crate::resources::{Handoff, InterpreterId, LockId, LoopId, PoolId, Step, StepExecutor, StepEvent};
+
+/// What the requests of one process share.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcessResources {
+    /// The interpreter lock; none where one thread is alone.
+    pub interpreter: Option<InterpreterId>,
+    /// The first of its locks: one, or one for each port.
+    first_lock: usize,
+    /// The pool of toggle-all, shared by all its requests.
+    pool: Option<PoolId>,
+}
+
+/// Makes step programs.
+#[derive(Clone, Debug)]
+pub struct ProgramMaker {
+    handler: HandlerConfig,
+    before: SimDuration,
+    after: SimDuration,
+    resume: SimDuration,
+    spawn: (SimDuration, SimDuration),
+    exponent: f64,
+    overshoot: DurationSampler,
+    /// The last wait and its factor, since most waits are all alike.
+    overshoot_factor: (SimDuration, f64),
+    cpu: DurationSampler,
+    wait: DurationSampler,
+    serial: DurationSampler,
+    delay: DurationSampler,
+    no_op_serial: DurationSampler,
+    random: [Stream; 5],
+    serial_lock: Option<LockId>,
+    main_loop: Option<LoopId>,
+    locks: Vec<LockId>,
+}
+
+const CPU: usize = 0;
+const WAIT: usize = 1;
+const OVERSHOOT: usize = 2;
+const TOGGLE: usize = 3;
+const NO_OP: usize = 4;
+const PURPOSES: [&str; 5] = ["cpu", "wait", "overshoot", "toggle", "no-op"];
+
+impl ProgramMaker {
+    /// Makes the shared resources of the handler in `host`.
+    pub fn new<E: Copy + From<StepEvent>>(
+        config: &Config,
+        server: &Server,
+        host: &mut StepExecutor<E>,
+    ) -> Self {
+        let handler = config.handler.clone();
+        let toggle = &handler.toggle;
+        let toggles = handler.preset != HandlerPreset::Plain;
+        let HostConfig { spawn_parent_cpu, spawn_child_cpu, sleep_overshoot, .. } = &config.host;
+        let random = || StreamSeed::default().stream("", "");
+        Self {
+            before: server.before_cpu,
+            after: server.after_cpu,
+            resume: server.resume_cpu,
+            spawn: (*spawn_parent_cpu, *spawn_child_cpu),
+            exponent: config.host.sleep_overshoot_exponent,
+            overshoot: sleep_overshoot.sampler(),
+            overshoot_factor: (SimDuration::ZERO, 0.0),
+            cpu: handler.cpu.sampler(),
+            wait: handler.wait.sampler(),
+            serial: toggle.serial.sampler(),
+            delay: toggle.delay.sampler(),
+            no_op_serial: toggle.no_op_serial.sampler(),
+            random: [random(), random(), random(), random(), random()],
+            serial_lock: toggles.then(|| host.add_lock(Handoff::Fifo)),
+            main_loop: (toggles && toggle.turns > 0)
+                .then(|| host.add_loop(toggle.turn_cpu, toggle.turn_cpu_per_call)),
+            locks: Vec::new(),
+            handler,
+        }
+    }
+
+    /// Makes the resources of one process in `host`.
+    pub fn add_process<E: Copy + From<StepEvent>>(
+        &mut self,
+        host: &mut StepExecutor<E>,
+        interpreter: Option<InterpreterId>,
+    ) -> ProcessResources {
+        let handler = &self.handler;
+        let locks = match (handler.preset, handler.lock) {
+            (HandlerPreset::Plain, LockScope::None) => 0,
+            (HandlerPreset::Plain, LockScope::Process) => 1,
+            _ => handler.ports,
+        };
+        let first = self.locks.len();
+        self.locks.extend((0..locks).map(|_| host.add_lock(Handoff::Fifo)));
+        let pool = (handler.preset == HandlerPreset::MuxToggleAll)
+            .then(|| host.add_pool(u64::from(handler.pool_threads)));
+        ProcessResources { interpreter, first_lock: first, pool }
+    }
+
+    /// Draws anew for a replication.
+    pub fn start<G: Copy>(&mut self, engine: &Engine<G>, name: &str) {
+        for (stream, purpose) in self.random.iter_mut().zip(PURPOSES) {
+            *stream = engine.stream(name, purpose);
+        }
+        for sampler in [&mut self.cpu, &mut self.wait, &mut self.serial, &mut self.delay] {
+            sampler.rewind();
+        }
+        self.overshoot.rewind();
+        self.no_op_serial.rewind();
+    }
+
+    /// Appends the steps of a request about `port`: computing before, handler, computing after.
+    /// `lead` is computing that comes first; `wait` replaces the handler's own.
+    pub fn append(
+        &mut self,
+        steps: &mut Vec<Step>,
+        process: &ProcessResources,
+        port: u64,
+        lead: SimDuration,
+        wait: Option<SimDuration>,
+    ) {
+        let python = |work| Step::Cpu { work, interpreter: process.interpreter };
+        steps.push(python(lead.saturating_add(self.before)));
+        let slept = match (self.handler.preset, wait) {
+            (_, Some(wait)) => self.sleep(steps, wait),
+            (HandlerPreset::Plain, None) => self.append_plain(steps, process, port),
+            (HandlerPreset::MuxToggle, None) => {
+                self.append_toggle(steps, process, port);
+                false
+            }
+            (HandlerPreset::MuxToggleAll, None) => {
+                self.append_toggle_all(steps, process);
+                false
+            }
+        };
+        let resume = if slept { self.resume } else { SimDuration::ZERO };
+        steps.push(python(self.after.saturating_add(resume)));
+    }
+
+    fn lock_of(&self, process: &ProcessResources, port: u64) -> Option<LockId> {
+        let within = match (self.handler.preset, self.handler.lock) {
+            (HandlerPreset::Plain, LockScope::None) => return None,
+            (HandlerPreset::Plain, LockScope::Process) => 0,
+            _ => port % u64::from(self.handler.ports),
+        };
+        self.locks.get(process.first_lock + within as usize).copied()
+    }
+
+    /// True when the last thing the handler did was to wait.
+    fn append_plain(
+        &mut self,
+        steps: &mut Vec<Step>,
+        process: &ProcessResources,
+        port: u64,
+    ) -> bool {
+        let interpreter = process.interpreter;
+        let lock = self.lock_of(process, port);
+        steps.extend(lock.map(Step::Lock));
+        let work = self.cpu.sample(&mut self.random[CPU]);
+        steps.push(Step::Cpu { work, interpreter });
+        let wait = self.wait.sample(&mut self.random[WAIT]);
+        let slept = self.sleep(steps, wait);
+        for _ in 0..self.handler.spawns {
+            let (work, cpu) = self.spawn;
+            steps.push(Step::Cpu { work, interpreter });
+            steps.push(Step::Spawn { cpu, blocked: SimDuration::ZERO });
+        }
+        steps.extend(lock.map(Step::Unlock));
+        slept
+    }
+
+    fn sleep(&mut self, steps: &mut Vec<Step>, wait: SimDuration) -> bool {
+        if wait.is_zero() {
+            return false;
+        }
+        if self.overshoot_factor.0 != wait {
+            let ratio = wait.as_seconds() / 0.020;
+            self.overshoot_factor = (wait, libm::pow(ratio, self.exponent));
+        }
+        let overshoot = self.overshoot.sample(&mut self.random[OVERSHOOT]).as_seconds();
+        let late = SimDuration::from_seconds(overshoot * self.overshoot_factor.1);
+        steps.push(Step::Wait(wait.saturating_add(late)));
+        true
+    }
+
+    fn append_toggle(&mut self, steps: &mut Vec<Step>, process: &ProcessResources, port: u64) {
+        let interpreter = process.interpreter;
+        let Some(lock) = self.lock_of(process, port) else { return };
+        steps.push(Step::Lock(lock));
+        steps.push(Step::Cpu { work: self.handler.toggle.handler_cpu, interpreter });
+        let share = self.handler.toggle.no_op_share;
+        if share > 0.0 && self.random[NO_OP].random::<f64>() < share {
+            let work = self.no_op_serial.sample(&mut self.random[TOGGLE]);
+            self.append_serial(steps, work);
+        } else {
+            for _ in 0..self.handler.toggle.calls {
+                self.append_call(steps, interpreter);
+            }
+        }
+        steps.push(Step::Unlock(lock));
+    }
+
+    fn append_call(&mut self, steps: &mut Vec<Step>, interpreter: Option<InterpreterId>) {
+        let toggle = &self.handler.toggle;
+        steps.push(Step::Cpu { work: toggle.parent_cpu, interpreter });
+        steps.push(Step::Spawn { cpu: toggle.child_cpu, blocked: SimDuration::ZERO });
+        let turns = toggle.turns as usize;
+        let serial = self.serial.sample(&mut self.random[TOGGLE]);
+        let delay = self.delay.sample(&mut self.random[TOGGLE]);
+        self.append_serial(steps, serial);
+        steps.push(Step::Spawn { cpu: SimDuration::ZERO, blocked: delay });
+        steps.extend(self.main_loop.iter().cycle().take(turns).map(|of| Step::Turn(*of)));
+    }
+
+    fn append_serial(&self, steps: &mut Vec<Step>, work: SimDuration) {
+        if let (Some(lock), false) = (self.serial_lock, work.is_zero()) {
+            let blocked = Step::Spawn { cpu: SimDuration::ZERO, blocked: work };
+            steps.extend([Step::Lock(lock), blocked, Step::Unlock(lock)]);
+        }
+    }
+
+    fn append_toggle_all(&mut self, steps: &mut Vec<Step>, process: &ProcessResources) {
+        let Some(pool) = process.pool else { return };
+        for port in 0..self.handler.ports {
+            let fork = steps.len();
+            steps.push(Step::Join);
+            self.append_toggle(steps, process, u64::from(port));
+            steps[fork] = Step::Fork { pool, steps: (steps.len() - fork - 1) as u32 };
+        }
+        steps.push(Step::Join);
+        let work = self.handler.status_cpu.saturating_mul(u64::from(self.handler.ports));
+        steps.push(Step::Cpu { work, interpreter: process.interpreter });
+    }
+}
