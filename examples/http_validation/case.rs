@@ -143,9 +143,10 @@ impl Case {
         handler.lock = if self.service_lock { LockScope::Process } else { LockScope::None };
         config.host.cores = cores;
         config.host.sleep_overshoot = DurationDistribution::Uniform {
-            min: SimDuration::from_micros(500),
-            max: SimDuration::from_micros(850),
+            min: SimDuration::from_micros(600),
+            max: SimDuration::from_micros(1000),
         };
+        config.host.cpu_cv = 0.25;
         self.set_clients(&mut config)?;
         Some(config)
     }
@@ -176,9 +177,12 @@ impl Case {
         clients.silent_peers = self.stuck_conns;
         clients.background = self.background_sleep_ms.iter().copied().map(millis).collect();
         clients.stop_issuing_after = self.stop_issuing_after_s.map(seconds);
-        clients.connect_cpu = SimDuration::from_micros(10);
-        clients.send_cpu = SimDuration::from_micros(30);
-        clients.receive_cpu = SimDuration::from_micros(60);
+        if clients.arrival == Arrival::Open {
+            clients.stop_issuing_after = None;
+        }
+        clients.connect_cpu = SimDuration::from_micros(12);
+        clients.send_cpu = SimDuration::from_micros(10);
+        clients.receive_cpu = SimDuration::from_micros(78);
         Some(())
     }
 }

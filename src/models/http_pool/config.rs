@@ -290,6 +290,9 @@ pub struct ServerConfig {
     pub close_cpu: Option<SimDuration>,
     /// Taking up the interpreter again after a wait, in a process with several threads.
     pub resume_cpu: Option<SimDuration>,
+    /// What a gthread worker's main thread does after a turn while requests are in its pool
+    /// (`futures.wait`).
+    pub turn_cpu: Option<SimDuration>,
     /// From a connection's arrival until an idle process runs.
     pub wakeup: Option<DurationDistribution>,
     /// The same when the process has been idle for 50 ms or more (caches and processor are cold).
@@ -318,6 +321,7 @@ impl Default for ServerConfig {
             after_cpu: None,
             close_cpu: None,
             resume_cpu: None,
+            turn_cpu: None,
             wakeup: None,
             cold_wakeup: None,
         }
@@ -351,9 +355,16 @@ pub struct HostConfig {
     /// The overshoot of a sleep of s is `sleep_overshoot * (s / 20 ms)^exponent`.
     #[schemars(range(min = 0.0, max = 2.0), extend("x-unit" = "exponent", "x-source" = "measured, cases b05 to b12: 0.37 ms at 5 ms, 0.70 ms at 20 ms, 1.05 ms at 50 ms"))]
     pub sleep_overshoot_exponent: f64,
-    /// Starting a child process: processor time of the parent, under its interpreter lock.
+    /// Coefficient of variation of a request's own computing and of each child's (lognormal):
+    /// caches, interrupts, the hypervisor.
+    #[schemars(range(min = 0.0, max = 10.0), extend("x-unit" = "ratio", "x-source" = "measured, cases b01 to b04: 95th percentile 1.43 times the median"))]
+    pub cpu_cv: f64,
+    /// Starting a child process: processor time of the parent, under its interpreter lock. The
+    /// parent sleeps in `vfork` with the lock until the child has called `execve`
+    /// (`do_fork_exec` in CPython's `Modules/_posixsubprocess.c`), so that is part of it.
     pub spawn_parent_cpu: SimDuration,
-    /// A child process from start to end, for instance `/bin/true`.
+    /// A child process from `execve` to its end, for instance `/bin/true`. Only the sum of both is
+    /// measured (b14, b15: 1.25 ms).
     pub spawn_child_cpu: SimDuration,
 }
 
@@ -364,8 +375,9 @@ impl Default for HostConfig {
             switch_interval: SimDuration::from_millis(5),
             sleep_overshoot: SimDuration::ZERO.into(),
             sleep_overshoot_exponent: 0.44,
-            spawn_parent_cpu: SimDuration::from_micros(600),
-            spawn_child_cpu: SimDuration::from_micros(650),
+            cpu_cv: 0.0,
+            spawn_parent_cpu: SimDuration::from_micros(800),
+            spawn_child_cpu: SimDuration::from_micros(450),
         }
     }
 }

@@ -272,5 +272,12 @@ fn quantile(histogram: &Histogram<u64>, share: f64) -> f64 {
     if histogram.is_empty() {
         return f64::NAN;
     }
-    histogram.value_at_quantile(share) as f64 * 1e-6
+    // Between the two nearest ranks, as most tools do: with batches of answers the median of an
+    // even number lies between two batches.
+    let count = histogram.len() as f64;
+    let rank = share * (count - 1.0);
+    let below = rank as u64 as f64;
+    let at = |rank: f64| histogram.value_at_quantile(((rank + 0.5) / count).min(1.0)) as f64;
+    let (low, high) = (at(below), at((below + 1.0).min(count - 1.0)));
+    (low + (rank - below) * (high - low)) * 1e-6
 }

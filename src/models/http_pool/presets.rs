@@ -37,30 +37,31 @@ pub struct Server {
     pub after_cpu: SimDuration,
     pub close_cpu: SimDuration,
     pub resume_cpu: SimDuration,
+    pub turn_cpu: SimDuration,
     pub wakeup: DurationDistribution,
     pub cold_wakeup: DurationDistribution,
 }
 
 /// Processor times of a kind of server in microseconds: accept, dispatch, before, after, close,
-/// resume.
+/// resume, turn.
 ///
 /// Fitted on the calibration cases alone: idle latency (b01 to b04), cost of a sleep by kind (b05
 /// to b12), and capacity with an empty handler (2600/s, 1030/s, 4600/s with two workers, 1520/s).
 /// Only the sums are pinned by these; the division follows what each phase does.
-const fn overhead_micros(preset: ServerPreset) -> [u64; 6] {
+const fn overhead_micros(preset: ServerPreset) -> [u64; 7] {
     match preset {
-        ServerPreset::WerkzeugSingle => [40, 0, 190, 70, 75, 0],
-        ServerPreset::WerkzeugThreaded => [90, 160, 350, 170, 180, 80],
-        ServerPreset::GunicornSync => [25, 0, 90, 60, 60, 0],
-        ServerPreset::GunicornGthread => [80, 110, 200, 130, 120, 80],
+        ServerPreset::WerkzeugSingle => [40, 0, 180, 65, 90, 0, 0],
+        ServerPreset::WerkzeugThreaded => [90, 150, 330, 160, 240, 80, 0],
+        ServerPreset::GunicornSync => [30, 0, 75, 55, 175, 0, 0],
+        ServerPreset::GunicornGthread => [70, 100, 150, 120, 60, 80, 130],
     }
 }
 
-/// From an arrival until an idle process runs (a wake-up of a sleeping thread).
-const WAKEUP: SimDuration = SimDuration::from_micros(30);
+/// Mean time from an arrival until an idle process runs: a wake-up of a sleeping thread.
+const WAKEUP: SimDuration = SimDuration::from_micros(40);
 /// The same on a cold processor: the first answers of z01 are 0.8 to 1.3 ms later than warm ones,
-/// and part of that lies before the accept.
-const COLD_WAKEUP: [SimDuration; 2] = [SimDuration::from_micros(100), SimDuration::from_micros(1300)];
+/// and most of that lies before the accept.
+const COLD_WAKEUP: SimDuration = SimDuration::from_micros(800);
 
 /// Fills in what the user left to the preset.
 pub fn resolve(config: &ServerConfig) -> Server {
@@ -68,16 +69,15 @@ pub fn resolve(config: &ServerConfig) -> Server {
     let preset = config.preset;
     let gunicorn = matches!(preset, GunicornSync | GunicornGthread);
     let measured = config.overhead == Overhead::Measured;
-    let micros = if measured { overhead_micros(preset) } else { [0; 6] };
+    let micros = if measured { overhead_micros(preset) } else { [0; 7] };
     let cpu = |given: Option<SimDuration>, index: usize| {
         given.unwrap_or(SimDuration::from_micros(micros[index]))
     };
-    let wakeup = |given: &Option<DurationDistribution>, default: DurationDistribution| match given {
+    let wakeup = |given: &Option<DurationDistribution>, mean: SimDuration| match given {
         Some(given) => given.clone(),
-        None if measured => default,
+        None if measured => DurationDistribution::Exponential { mean },
         None => SimDuration::ZERO.into(),
     };
-    let [min, max] = COLD_WAKEUP;
     Server {
         accepting: match preset {
             WerkzeugSingle | GunicornSync => Accepting::OneByOne,
@@ -108,7 +108,8 @@ pub fn resolve(config: &ServerConfig) -> Server {
         after_cpu: cpu(config.after_cpu, 3),
         close_cpu: cpu(config.close_cpu, 4),
         resume_cpu: cpu(config.resume_cpu, 5),
-        wakeup: wakeup(&config.wakeup, WAKEUP.into()),
-        cold_wakeup: wakeup(&config.cold_wakeup, DurationDistribution::Uniform { min, max }),
+        turn_cpu: cpu(config.turn_cpu, 6),
+        wakeup: wakeup(&config.wakeup, WAKEUP),
+        cold_wakeup: wakeup(&config.cold_wakeup, COLD_WAKEUP),
     }
 }

@@ -6,7 +6,7 @@ use super::config::{Config, HostConfig};
 use super::handler_config::{HandlerConfig, HandlerPreset, LockScope};
 use super::presets::Server;
 use crate::engine::{Engine, SimDuration, Stream, StreamSeed};
-use crate::quantities::DurationSampler;
+use crate::quantities::{DurationDistribution, DurationSampler};
 use crate::resources::{Handoff, InterpreterId, LockId, LoopId, PoolId, Step, StepExecutor, StepEvent};
 
 /// What the requests of one process share.
@@ -34,10 +34,12 @@ pub struct ProgramMaker {
     overshoot_factor: (SimDuration, f64),
     cpu: DurationSampler,
     wait: DurationSampler,
+    /// How a request's computing varies: a factor of mean 1, in seconds.
+    jitter: Option<DurationSampler>,
     serial: DurationSampler,
     delay: DurationSampler,
     no_op_serial: DurationSampler,
-    random: [Stream; 5],
+    random: [Stream; 6],
     serial_lock: Option<LockId>,
     main_loop: Option<LoopId>,
     locks: Vec<LockId>,
@@ -48,7 +50,8 @@ const WAIT: usize = 1;
 const OVERSHOOT: usize = 2;
 const TOGGLE: usize = 3;
 const NO_OP: usize = 4;
-const PURPOSES: [&str; 5] = ["cpu", "wait", "overshoot", "toggle", "no-op"];
+const JITTER: usize = 5;
+const PURPOSES: [&str; 6] = ["cpu", "wait", "overshoot", "toggle", "no-op", "jitter"];
 
 impl ProgramMaker {
     /// Makes the shared resources of the handler in `host`.
@@ -75,7 +78,11 @@ impl ProgramMaker {
             serial: toggle.serial.sampler(),
             delay: toggle.delay.sampler(),
             no_op_serial: toggle.no_op_serial.sampler(),
-            random: [random(), random(), random(), random(), random()],
+            random: [random(), random(), random(), random(), random(), random()],
+            jitter: (config.host.cpu_cv > 0.0).then(|| {
+                let mean = SimDuration::from_whole_seconds(1);
+                DurationDistribution::Lognormal { mean, cv: config.host.cpu_cv }.sampler()
+            }),
             serial_lock: toggles.then(|| host.add_lock(Handoff::Fifo)),
             main_loop: (toggles && toggle.turns > 0)
                 .then(|| host.add_loop(toggle.turn_cpu, toggle.turn_cpu_per_call)),
@@ -126,7 +133,8 @@ impl ProgramMaker {
         wait: Option<SimDuration>,
     ) {
         let python = |work| Step::Cpu { work, interpreter: process.interpreter };
-        steps.push(python(lead.saturating_add(self.before)));
+        let factor = self.vary();
+        steps.push(python(scale(lead.saturating_add(self.before), factor)));
         let slept = match (self.handler.preset, wait) {
             (_, Some(wait)) => self.sleep(steps, wait),
             (HandlerPreset::Plain, None) => self.append_plain(steps, process, port),
@@ -140,7 +148,14 @@ impl ProgramMaker {
             }
         };
         let resume = if slept { self.resume } else { SimDuration::ZERO };
-        steps.push(python(self.after.saturating_add(resume)));
+        steps.push(python(scale(self.after.saturating_add(resume), factor)));
+    }
+
+    fn vary(&mut self) -> f64 {
+        match &mut self.jitter {
+            Some(jitter) => jitter.sample(&mut self.random[JITTER]).as_seconds(),
+            None => 1.0,
+        }
     }
 
     fn lock_of(&self, process: &ProcessResources, port: u64) -> Option<LockId> {
@@ -167,12 +182,16 @@ impl ProgramMaker {
         let wait = self.wait.sample(&mut self.random[WAIT]);
         let slept = self.sleep(steps, wait);
         for _ in 0..self.handler.spawns {
-            let (work, cpu) = self.spawn;
-            steps.push(Step::Cpu { work, interpreter });
+            let (parent, child) = self.spawn;
+            let factor = self.vary();
+            steps.push(Step::Cpu { work: scale(parent, factor), interpreter });
+            let cpu = scale(child, factor);
             steps.push(Step::Spawn { cpu, blocked: SimDuration::ZERO });
+            // The thread goes on after `wait`.
+            steps.push(Step::Cpu { work: scale(self.resume, factor), interpreter });
         }
         steps.extend(lock.map(Step::Unlock));
-        slept
+        slept && self.handler.spawns == 0
     }
 
     fn sleep(&mut self, steps: &mut Vec<Step>, wait: SimDuration) -> bool {
@@ -237,4 +256,8 @@ impl ProgramMaker {
         let work = self.handler.status_cpu.saturating_mul(u64::from(self.handler.ports));
         steps.push(Step::Cpu { work, interpreter: process.interpreter });
     }
+}
+
+fn scale(work: SimDuration, factor: f64) -> SimDuration {
+    if factor == 1.0 { work } else { SimDuration::from_seconds(work.as_seconds() * factor) }
 }

@@ -434,6 +434,23 @@ impl HttpPool {
         if accepts && let Some(connection) = self.queue.accept() {
             self.take_accepted(engine, process, connection);
         }
+        let of = &self.processes[usize::from(process)];
+        let work = self.server.turn_cpu;
+        if of.busy_threads > 0 && !work.is_zero() {
+            let interpreter = of.resources.interpreter;
+            let steps = [Step::Cpu { work, interpreter }];
+            self.host.submit(engine, Tag::TurnEnd(process).pack(), &steps);
+        } else {
+            self.end_turn(engine, process);
+        }
+    }
+
+    /// An accepting thread begins its next turn, or sleeps.
+    pub(super) fn end_turn<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+    ) {
         let of = &mut self.processes[usize::from(process)];
         of.idle = true;
         of.idle_since = engine.now();
