@@ -53,8 +53,6 @@ pub enum Tag {
     Wakeup(u16),
     /// A turn of an accepting thread.
     Turn(u16),
-    /// What an accepting thread does after a turn.
-    TurnEnd(u16),
     /// A request is executed.
     Serve(u16, u32),
     /// A thread closes its connection (true), or gives it back.
@@ -69,7 +67,6 @@ impl Tag {
             Self::Turn(process) => (2, process, 0),
             Self::Serve(process, connection) => (3, process, connection),
             Self::Close(process, gone) => (4, process, u32::from(gone)),
-            Self::TurnEnd(process) => (5, process, 0),
         };
         (kind << 48) | (u64::from(process) << 32) | u64::from(low)
     }
@@ -81,8 +78,7 @@ impl Tag {
             1 => Self::Wakeup(process),
             2 => Self::Turn(process),
             3 => Self::Serve(process, low),
-            4 => Self::Close(process, low != 0),
-            _ => Self::TurnEnd(process),
+            _ => Self::Close(process, low != 0),
         }
     }
 }
@@ -124,6 +120,7 @@ pub struct HttpPool {
     pub(super) think: DurationSampler,
     pub(super) wakeup: DurationSampler,
     pub(super) cold_wakeup: DurationSampler,
+    pub(super) first_wakeup: DurationSampler,
     pub(super) arrivals: Stream,
     pub(super) think_stream: Stream,
     pub(super) wakeup_stream: Stream,
@@ -145,6 +142,9 @@ impl HttpPool {
                 let interval = config.host.switch_interval;
                 let interpreter =
                     threaded.then(|| host.add_interpreter(interval, Handoff::Fifo));
+                if let Some(interpreter) = interpreter {
+                    host.set_handoff(interpreter, server.handoff_cpu);
+                }
                 Process::new(programs.add_process(&mut host, interpreter))
             })
             .collect();
@@ -175,6 +175,7 @@ impl HttpPool {
             think: config.clients.think_time.sampler(),
             wakeup: server.wakeup.sampler(),
             cold_wakeup: server.cold_wakeup.sampler(),
+            first_wakeup: server.first_wakeup.sampler(),
             arrivals: stream(),
             think_stream: stream(),
             wakeup_stream: stream(),
@@ -192,7 +193,6 @@ impl HttpPool {
             Tag::Client => self.client_acted(engine),
             Tag::Wakeup(process) => self.accept_next(engine, process),
             Tag::Turn(process) => self.turn_over(engine, process),
-            Tag::TurnEnd(process) => self.end_turn(engine, process),
             Tag::Serve(process, connection) => {
                 self.connections[connection].parts = job.parts;
                 self.served(engine, process, connection);
@@ -230,7 +230,7 @@ impl Component for HttpPool {
         self.tally.reset();
         self.idle.clear();
         for (index, process) in self.processes.iter_mut().enumerate() {
-            process.restart(SimTime::ZERO);
+            process.restart();
             process.watchdog = Some(engine.add_timer());
             // The master's first look of the run.
             let interval = self.server.watchdog_interval.as_nanos();

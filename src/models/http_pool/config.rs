@@ -290,13 +290,15 @@ pub struct ServerConfig {
     pub close_cpu: Option<SimDuration>,
     /// Taking up the interpreter again after a wait, in a process with several threads.
     pub resume_cpu: Option<SimDuration>,
-    /// What a gthread worker's main thread does after a turn while requests are in its pool
-    /// (`futures.wait`).
-    pub turn_cpu: Option<SimDuration>,
+    /// What a thread that had to wait for the interpreter of its process computes more.
+    pub handoff_cpu: Option<SimDuration>,
     /// From a connection's arrival until an idle process runs.
     pub wakeup: Option<DurationDistribution>,
-    /// The same when the process has been idle for 50 ms or more (caches and processor are cold).
+    /// What comes on top of it when the process has been idle for 20 ms; after t, t up to 50 ms,
+    /// it is this times `(t / 20 ms)^sleep_overshoot_exponent` (caches and processor cool down).
     pub cold_wakeup: Option<DurationDistribution>,
+    /// What comes on top of it when the process has not done anything yet.
+    pub first_wakeup: Option<DurationDistribution>,
 }
 
 impl Default for ServerConfig {
@@ -321,9 +323,10 @@ impl Default for ServerConfig {
             after_cpu: None,
             close_cpu: None,
             resume_cpu: None,
-            turn_cpu: None,
+            handoff_cpu: None,
             wakeup: None,
             cold_wakeup: None,
+            first_wakeup: None,
         }
     }
 }

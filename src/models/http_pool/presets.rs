@@ -37,13 +37,14 @@ pub struct Server {
     pub after_cpu: SimDuration,
     pub close_cpu: SimDuration,
     pub resume_cpu: SimDuration,
-    pub turn_cpu: SimDuration,
+    pub handoff_cpu: SimDuration,
     pub wakeup: DurationDistribution,
     pub cold_wakeup: DurationDistribution,
+    pub first_wakeup: DurationDistribution,
 }
 
 /// Processor times of a kind of server in microseconds: accept, dispatch, before, after, close,
-/// resume, turn.
+/// resume, hand-over.
 ///
 /// Fitted on the calibration cases alone: idle latency (b01 to b04), cost of a sleep by kind (b05
 /// to b12), and capacity with an empty handler (2600/s, 1030/s, 4600/s with two workers, 1520/s).
@@ -51,17 +52,21 @@ pub struct Server {
 const fn overhead_micros(preset: ServerPreset) -> [u64; 7] {
     match preset {
         ServerPreset::WerkzeugSingle => [40, 0, 180, 65, 90, 0, 0],
-        ServerPreset::WerkzeugThreaded => [90, 150, 330, 160, 240, 80, 0],
-        ServerPreset::GunicornSync => [30, 0, 75, 55, 175, 0, 0],
-        ServerPreset::GunicornGthread => [70, 100, 150, 120, 60, 80, 130],
+        ServerPreset::WerkzeugThreaded => [90, 150, 330, 160, 120, 80, 40],
+        ServerPreset::GunicornSync => [30, 0, 70, 50, 110, 0, 0],
+        ServerPreset::GunicornGthread => [70, 100, 150, 120, 60, 80, 40],
     }
 }
 
 /// Mean time from an arrival until an idle process runs: a wake-up of a sleeping thread.
-const WAKEUP: SimDuration = SimDuration::from_micros(40);
-/// The same on a cold processor: the first answers of z01 are 0.8 to 1.3 ms later than warm ones,
-/// and most of that lies before the accept.
-const COLD_WAKEUP: SimDuration = SimDuration::from_micros(800);
+const WAKEUP: SimDuration = SimDuration::from_micros(10);
+/// What is added after 20 ms of idleness, on average. A sleep of 20 ms in an idle process ends
+/// 0.7 to 0.9 ms late (b06, b08 to b10); about a third of that is taken to be the wake-up, the
+/// rest the interpreter's cold caches.
+const COLD_WAKEUP: SimDuration = SimDuration::from_micros(200);
+/// What is added for a process that has not done anything yet: the first answers of z01 are 0.8
+/// to 1.3 ms later than warm ones.
+const FIRST_WAKEUP: SimDuration = SimDuration::from_micros(800);
 
 /// Fills in what the user left to the preset.
 pub fn resolve(config: &ServerConfig) -> Server {
@@ -108,8 +113,9 @@ pub fn resolve(config: &ServerConfig) -> Server {
         after_cpu: cpu(config.after_cpu, 3),
         close_cpu: cpu(config.close_cpu, 4),
         resume_cpu: cpu(config.resume_cpu, 5),
-        turn_cpu: cpu(config.turn_cpu, 6),
+        handoff_cpu: cpu(config.handoff_cpu, 6),
         wakeup: wakeup(&config.wakeup, WAKEUP),
         cold_wakeup: wakeup(&config.cold_wakeup, COLD_WAKEUP),
+        first_wakeup: wakeup(&config.first_wakeup, FIRST_WAKEUP),
     }
 }

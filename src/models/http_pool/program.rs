@@ -132,9 +132,8 @@ impl ProgramMaker {
         lead: SimDuration,
         wait: Option<SimDuration>,
     ) {
-        let python = |work| Step::Cpu { work, interpreter: process.interpreter };
         let factor = self.vary();
-        steps.push(python(scale(lead.saturating_add(self.before), factor)));
+        push_cpu(steps, process, scale(lead.saturating_add(self.before), factor));
         let slept = match (self.handler.preset, wait) {
             (_, Some(wait)) => self.sleep(steps, wait),
             (HandlerPreset::Plain, None) => self.append_plain(steps, process, port),
@@ -148,7 +147,7 @@ impl ProgramMaker {
             }
         };
         let resume = if slept { self.resume } else { SimDuration::ZERO };
-        steps.push(python(scale(self.after.saturating_add(resume), factor)));
+        push_cpu(steps, process, scale(self.after.saturating_add(resume), factor));
     }
 
     fn vary(&mut self) -> f64 {
@@ -174,21 +173,20 @@ impl ProgramMaker {
         process: &ProcessResources,
         port: u64,
     ) -> bool {
-        let interpreter = process.interpreter;
         let lock = self.lock_of(process, port);
         steps.extend(lock.map(Step::Lock));
         let work = self.cpu.sample(&mut self.random[CPU]);
-        steps.push(Step::Cpu { work, interpreter });
+        push_cpu(steps, process, work);
         let wait = self.wait.sample(&mut self.random[WAIT]);
         let slept = self.sleep(steps, wait);
         for _ in 0..self.handler.spawns {
             let (parent, child) = self.spawn;
             let factor = self.vary();
-            steps.push(Step::Cpu { work: scale(parent, factor), interpreter });
+            push_cpu(steps, process, scale(parent, factor));
             let cpu = scale(child, factor);
             steps.push(Step::Spawn { cpu, blocked: SimDuration::ZERO });
             // The thread goes on after `wait`.
-            steps.push(Step::Cpu { work: scale(self.resume, factor), interpreter });
+            push_cpu(steps, process, scale(self.resume, factor));
         }
         steps.extend(lock.map(Step::Unlock));
         slept && self.handler.spawns == 0
@@ -209,25 +207,24 @@ impl ProgramMaker {
     }
 
     fn append_toggle(&mut self, steps: &mut Vec<Step>, process: &ProcessResources, port: u64) {
-        let interpreter = process.interpreter;
         let Some(lock) = self.lock_of(process, port) else { return };
         steps.push(Step::Lock(lock));
-        steps.push(Step::Cpu { work: self.handler.toggle.handler_cpu, interpreter });
+        push_cpu(steps, process, self.handler.toggle.handler_cpu);
         let share = self.handler.toggle.no_op_share;
         if share > 0.0 && self.random[NO_OP].random::<f64>() < share {
             let work = self.no_op_serial.sample(&mut self.random[TOGGLE]);
             self.append_serial(steps, work);
         } else {
             for _ in 0..self.handler.toggle.calls {
-                self.append_call(steps, interpreter);
+                self.append_call(steps, process);
             }
         }
         steps.push(Step::Unlock(lock));
     }
 
-    fn append_call(&mut self, steps: &mut Vec<Step>, interpreter: Option<InterpreterId>) {
+    fn append_call(&mut self, steps: &mut Vec<Step>, process: &ProcessResources) {
         let toggle = &self.handler.toggle;
-        steps.push(Step::Cpu { work: toggle.parent_cpu, interpreter });
+        push_cpu(steps, process, toggle.parent_cpu);
         steps.push(Step::Spawn { cpu: toggle.child_cpu, blocked: SimDuration::ZERO });
         let turns = toggle.turns as usize;
         let serial = self.serial.sample(&mut self.random[TOGGLE]);
@@ -254,7 +251,19 @@ impl ProgramMaker {
         }
         steps.push(Step::Join);
         let work = self.handler.status_cpu.saturating_mul(u64::from(self.handler.ports));
-        steps.push(Step::Cpu { work, interpreter: process.interpreter });
+        push_cpu(steps, process, work);
+    }
+}
+
+/// Interpreted computing; what follows on such computing goes on without letting go.
+fn push_cpu(steps: &mut Vec<Step>, process: &ProcessResources, work: SimDuration) {
+    let interpreter = process.interpreter;
+    match steps.last_mut() {
+        Some(Step::Cpu { work: before, interpreter: same }) if *same == interpreter => {
+            *before = before.saturating_add(work);
+        }
+        _ if work.is_zero() => {}
+        _ => steps.push(Step::Cpu { work, interpreter }),
     }
 }
 

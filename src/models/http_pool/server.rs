@@ -11,8 +11,8 @@ use super::program::ProcessResources;
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
 use crate::resources::{JobId, Step};
 
-/// A process idle for this long is woken up cold.
-const COLD_AFTER: SimDuration = SimDuration::from_millis(50);
+/// What a processor forgets, it has forgotten after this time.
+const COLDEST: SimDuration = SimDuration::from_millis(50);
 
 /// A worker process.
 #[derive(Clone, Debug)]
@@ -22,7 +22,8 @@ pub struct Process {
     pub up: bool,
     /// Its accepting thread sleeps until there is something to do.
     pub idle: bool,
-    pub idle_since: SimTime,
+    /// When it last did something; `None` before it did anything.
+    pub active_until: Option<SimTime>,
     /// Until when it closes the last connection, after the answer was out.
     pub closing_until: SimTime,
     /// What a process that serves one by one is serving, and since when.
@@ -53,7 +54,7 @@ impl Process {
             resources,
             up: true,
             idle: true,
-            idle_since: SimTime::ZERO,
+            active_until: None,
             closing_until: SimTime::ZERO,
             current: NONE,
             job: None,
@@ -72,10 +73,10 @@ impl Process {
     }
 
     /// A successor begins with nothing.
-    pub fn restart(&mut self, now: SimTime) {
+    pub fn restart(&mut self) {
         self.up = true;
         self.idle = true;
-        self.idle_since = now;
+        self.active_until = None;
         self.closing_until = SimTime::ZERO;
         self.current = NONE;
         self.job = None;
@@ -109,11 +110,21 @@ impl HttpPool {
         }
     }
 
-    /// How long an idle process takes to run.
+    /// How long an idle process takes to run: the longer the colder it is, by the law of late
+    /// sleeps.
     fn wakeup_time(&mut self, now: SimTime, process: u16) -> SimDuration {
-        let cold = now.since(self.processes[usize::from(process)].idle_since) >= COLD_AFTER;
-        let sampler = if cold { &mut self.cold_wakeup } else { &mut self.wakeup };
-        sampler.sample(&mut self.wakeup_stream)
+        let wakeup = self.wakeup.sample(&mut self.wakeup_stream);
+        let Some(active) = self.processes[usize::from(process)].active_until else {
+            return wakeup.saturating_add(self.first_wakeup.sample(&mut self.wakeup_stream));
+        };
+        let cold = self.cold_wakeup.sample(&mut self.wakeup_stream);
+        if cold.is_zero() {
+            return wakeup;
+        }
+        let idle = now.since(active).min(COLDEST);
+        let exponent = self.config.host.sleep_overshoot_exponent;
+        let factor = libm::pow(idle.as_seconds() / 0.020, exponent);
+        wakeup.saturating_add(SimDuration::from_seconds(cold.as_seconds() * factor))
     }
 
     fn wake<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
@@ -149,7 +160,7 @@ impl HttpPool {
         }
         let of = &mut self.processes[usize::from(process)];
         of.idle = true;
-        of.idle_since = now;
+        of.active_until = Some(now);
         of.current = NONE;
         if let Some(watchdog) = of.watchdog {
             engine.disarm(watchdog);
@@ -240,7 +251,9 @@ impl HttpPool {
         process: u16,
         connection: u32,
     ) {
-        self.processes[usize::from(process)].served += 1;
+        let of = &mut self.processes[usize::from(process)];
+        of.served += 1;
+        of.active_until = Some(engine.now());
         self.note_executed(engine, connection);
         match self.server.accepting {
             Accepting::OneByOne => {
@@ -365,7 +378,7 @@ impl HttpPool {
     }
 
     pub(super) fn booted<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
-        self.processes[usize::from(process)].restart(engine.now());
+        self.processes[usize::from(process)].restart();
         match self.server.accepting {
             Accepting::OneByOne => self.accept_next(engine, process),
             Accepting::ThreadEach | Accepting::Pool => self.begin_turn(engine, process),
@@ -434,26 +447,9 @@ impl HttpPool {
         if accepts && let Some(connection) = self.queue.accept() {
             self.take_accepted(engine, process, connection);
         }
-        let of = &self.processes[usize::from(process)];
-        let work = self.server.turn_cpu;
-        if of.busy_threads > 0 && !work.is_zero() {
-            let interpreter = of.resources.interpreter;
-            let steps = [Step::Cpu { work, interpreter }];
-            self.host.submit(engine, Tag::TurnEnd(process).pack(), &steps);
-        } else {
-            self.end_turn(engine, process);
-        }
-    }
-
-    /// An accepting thread begins its next turn, or sleeps.
-    pub(super) fn end_turn<G: Copy + From<Event>>(
-        &mut self,
-        engine: &mut Engine<G>,
-        process: u16,
-    ) {
         let of = &mut self.processes[usize::from(process)];
         of.idle = true;
-        of.idle_since = engine.now();
+        of.active_until = Some(engine.now());
         if of.retiring {
             self.retire(engine, process);
         }

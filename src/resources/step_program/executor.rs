@@ -147,9 +147,16 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         self.interpreters.push(Interpreter {
             lock: Mutex::new(handoff),
             switch_interval,
+            handoff: SimDuration::ZERO,
             timer: None,
         });
         InterpreterId(self.interpreters.len() as u32 - 1)
+    }
+
+    /// A thread that had to wait for `interpreter` computes `work` longer each time: switching to
+    /// it, and refilling its caches. Zero unless set.
+    pub fn set_handoff(&mut self, interpreter: InterpreterId, work: SimDuration) {
+        self.interpreters[interpreter.0 as usize].handoff = work;
     }
 
     /// Makes a pool of `threads` threads; `u64::MAX` for as many as it takes.

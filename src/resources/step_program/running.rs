@@ -145,10 +145,12 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         let of_process = &mut self.interpreters[interpreter.0 as usize];
         let next = of_process.lock.release(now, &mut self.random);
         arm_switch::<E, G>(engine, of_process, interpreter);
+        let handoff = of_process.handoff;
         let Some(next) = next else { return };
         let job = &mut self.jobs[next as usize];
         if let State::AwaitingInterpreter { work, .. } = job.state {
             add(&mut job.parts.interpreter_wait, now.since(job.since));
+            let work = work.saturating_add(handoff);
             self.compute(now, next, work, State::Computing { interpreter: Some(interpreter) });
         }
     }
