@@ -53,6 +53,8 @@ pub enum Tag {
     Wakeup(u16),
     /// A turn of an accepting thread.
     Turn(u16),
+    /// A thread started for a connection runs for the first time.
+    Start(u16, u32),
     /// A request is executed.
     Serve(u16, u32),
     /// A thread closes its connection (true), or gives it back.
@@ -67,6 +69,7 @@ impl Tag {
             Self::Turn(process) => (2, process, 0),
             Self::Serve(process, connection) => (3, process, connection),
             Self::Close(process, gone) => (4, process, u32::from(gone)),
+            Self::Start(process, connection) => (5, process, connection),
         };
         (kind << 48) | (u64::from(process) << 32) | u64::from(low)
     }
@@ -78,7 +81,8 @@ impl Tag {
             1 => Self::Wakeup(process),
             2 => Self::Turn(process),
             3 => Self::Serve(process, low),
-            _ => Self::Close(process, low != 0),
+            4 => Self::Close(process, low != 0),
+            _ => Self::Start(process, low),
         }
     }
 }
@@ -193,6 +197,7 @@ impl HttpPool {
             Tag::Client => self.client_acted(engine),
             Tag::Wakeup(process) => self.accept_next(engine, process),
             Tag::Turn(process) => self.turn_over(engine, process),
+            Tag::Start(process, connection) => self.thread_started(engine, process, connection),
             Tag::Serve(process, connection) => {
                 self.connections[connection].parts = job.parts;
                 self.served(engine, process, connection);

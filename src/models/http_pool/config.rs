@@ -282,6 +282,9 @@ pub struct ServerConfig {
     /// Handing a readable connection to a thread (gthread's main thread), or starting a thread
     /// (Werkzeug threaded).
     pub dispatch_cpu: Option<SimDuration>,
+    /// The first steps of a thread that was started for a connection, for which the accepting
+    /// thread waits (Werkzeug threaded).
+    pub start_cpu: Option<SimDuration>,
     /// Parsing and routing, before the handler.
     pub before_cpu: Option<SimDuration>,
     /// Building and sending the answer.
@@ -319,6 +322,7 @@ impl Default for ServerConfig {
             overhead: Overhead::Measured,
             accept_cpu: None,
             dispatch_cpu: None,
+            start_cpu: None,
             before_cpu: None,
             after_cpu: None,
             close_cpu: None,

@@ -37,6 +37,7 @@ pub struct Server {
     pub after_cpu: SimDuration,
     pub close_cpu: SimDuration,
     pub resume_cpu: SimDuration,
+    pub start_cpu: SimDuration,
     pub handoff_cpu: SimDuration,
     pub wakeup: DurationDistribution,
     pub cold_wakeup: DurationDistribution,
@@ -44,17 +45,17 @@ pub struct Server {
 }
 
 /// Processor times of a kind of server in microseconds: accept, dispatch, before, after, close,
-/// resume, hand-over.
+/// resume, hand-over, start.
 ///
 /// Fitted on the calibration cases alone: idle latency (b01 to b04), cost of a sleep by kind (b05
 /// to b12), and capacity with an empty handler (2600/s, 1030/s, 4600/s with two workers, 1520/s).
 /// Only the sums are pinned by these; the division follows what each phase does.
-const fn overhead_micros(preset: ServerPreset) -> [u64; 7] {
+const fn overhead_micros(preset: ServerPreset) -> [u64; 8] {
     match preset {
-        ServerPreset::WerkzeugSingle => [40, 0, 180, 65, 90, 0, 0],
-        ServerPreset::WerkzeugThreaded => [90, 150, 330, 160, 120, 80, 40],
-        ServerPreset::GunicornSync => [30, 0, 70, 50, 110, 0, 0],
-        ServerPreset::GunicornGthread => [70, 100, 150, 120, 60, 80, 40],
+        ServerPreset::WerkzeugSingle => [40, 0, 180, 65, 90, 0, 0, 0],
+        ServerPreset::WerkzeugThreaded => [90, 130, 310, 160, 120, 80, 30, 40],
+        ServerPreset::GunicornSync => [30, 0, 70, 50, 110, 0, 0, 0],
+        ServerPreset::GunicornGthread => [70, 100, 150, 120, 60, 80, 40, 0],
     }
 }
 
@@ -74,7 +75,7 @@ pub fn resolve(config: &ServerConfig) -> Server {
     let preset = config.preset;
     let gunicorn = matches!(preset, GunicornSync | GunicornGthread);
     let measured = config.overhead == Overhead::Measured;
-    let micros = if measured { overhead_micros(preset) } else { [0; 7] };
+    let micros = if measured { overhead_micros(preset) } else { [0; 8] };
     let cpu = |given: Option<SimDuration>, index: usize| {
         given.unwrap_or(SimDuration::from_micros(micros[index]))
     };
@@ -113,6 +114,7 @@ pub fn resolve(config: &ServerConfig) -> Server {
         after_cpu: cpu(config.after_cpu, 3),
         close_cpu: cpu(config.close_cpu, 4),
         resume_cpu: cpu(config.resume_cpu, 5),
+        start_cpu: cpu(config.start_cpu, 7),
         handoff_cpu: cpu(config.handoff_cpu, 6),
         wakeup: wakeup(&config.wakeup, WAKEUP),
         cold_wakeup: wakeup(&config.cold_wakeup, COLD_WAKEUP),

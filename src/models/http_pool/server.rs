@@ -445,8 +445,17 @@ impl HttpPool {
             }
         }
         if accepts && let Some(connection) = self.queue.accept() {
+            if self.server.accepting == Accepting::ThreadEach {
+                self.start_thread(engine, process, connection);
+                return;
+            }
             self.take_accepted(engine, process, connection);
         }
+        self.end_turn(engine, process);
+    }
+
+    /// An accepting thread begins its next turn, or sleeps.
+    fn end_turn<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
         let of = &mut self.processes[usize::from(process)];
         of.idle = true;
         of.active_until = Some(engine.now());
@@ -469,27 +478,49 @@ impl HttpPool {
         }
     }
 
+    /// A thread for the connection. The accepting thread waits until it has run for the first time
+    /// (`Thread.start` in CPython's `threading` waits for `_started`), so it queues for the
+    /// interpreter twice for each connection.
+    fn start_thread<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        connection: u32,
+    ) {
+        let interpreter = self.processes[usize::from(process)].resources.interpreter;
+        let steps = [Step::Cpu { work: self.server.start_cpu, interpreter }];
+        self.host.submit(engine, Tag::Start(process, connection).pack(), &steps);
+    }
+
+    pub(super) fn thread_started<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        connection: u32,
+    ) {
+        if self.accepted(engine, process, connection)
+            && self.connections[connection].request_arrived
+        {
+            self.serve(engine, process, connection, SimDuration::ZERO);
+        }
+        self.end_turn(engine, process);
+    }
+
     fn take_accepted<G: Copy + From<Event>>(
         &mut self,
         engine: &mut Engine<G>,
         process: u16,
         connection: u32,
     ) {
-        let pool = self.server.accepting == Accepting::Pool;
-        if pool {
-            self.connections[connection].accepted = engine.now();
-            self.connections[connection].server_side = ServerSide::Accepted(process);
-            let left = self.connections[connection].client == NONE
-                && self.connections[connection].purpose == Purpose::Request;
-            let of = &mut self.processes[usize::from(process)];
-            of.connections += 1;
-            if self.connections[connection].request_arrived || left {
-                of.readable.push_back(connection);
-            }
-        } else if self.accepted(engine, process, connection)
-            && self.connections[connection].request_arrived
-        {
-            self.serve(engine, process, connection, SimDuration::ZERO);
+        let open = &mut self.connections[connection];
+        open.accepted = engine.now();
+        open.server_side = ServerSide::Accepted(process);
+        let left = open.client == NONE && open.purpose == Purpose::Request;
+        let readable = open.request_arrived || left;
+        let of = &mut self.processes[usize::from(process)];
+        of.connections += 1;
+        if readable {
+            of.readable.push_back(connection);
         }
     }
 
