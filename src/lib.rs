@@ -4,7 +4,10 @@
 #![warn(missing_docs)]
 
 pub mod engine;
+pub mod experiment;
 pub mod models;
 pub mod quantities;
+pub mod report;
 pub mod resources;
 pub mod scenario;
+pub mod statistics;

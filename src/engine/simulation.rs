@@ -355,12 +355,17 @@ impl<G: Copy> Engine<G> {
             if let Some(end) = self.ending {
                 return end;
             }
+            if self.handled >= limits.event_budget || self.list.sequence() >= MAX_SEQUENCE - 1 {
+                // Nothing is taken off the list, so that the run can go on from here.
+                return match self.list.peek() {
+                    None => RunEnd::Idle,
+                    Some(time) if time > limits.horizon => RunEnd::Horizon,
+                    Some(_) => RunEnd::EventBudget,
+                };
+            }
             let Some((time, slot)) = self.list.pop_until(limits.horizon) else {
                 return if self.list.is_empty() { RunEnd::Idle } else { RunEnd::Horizon };
             };
-            if self.handled >= limits.event_budget || self.list.sequence() >= MAX_SEQUENCE - 1 {
-                return RunEnd::EventBudget;
-            }
             self.now = time;
             self.handled += 1;
             let index = slot as usize;

@@ -609,7 +609,14 @@ impl JsonSchema for DurationDistribution {
                 law("empirical", serde_json::json!({
                     "values": { "type": "array", "minItems": 1, "items": duration },
                     "order": { "enum": ["resample", "replay"] }
-                }), &["values"])
+                }), &["values"]),
+                // The scenario layer reads the file into `values`.
+                law("empirical", serde_json::json!({
+                    "file": { "type": "string", "description": "A CSV file, relative to this one." },
+                    "column": { "type": "string", "description": "The name in its header line." },
+                    "unit": { "enum": ["ns", "us", "ms", "s", "min", "h"] },
+                    "order": { "enum": ["resample", "replay"] }
+                }), &["file", "column", "unit"])
             ]
         })
     }

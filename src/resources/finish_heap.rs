@@ -99,3 +99,49 @@ impl FinishHeap {
         places[entry.job as usize] = place as u32;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const JOBS: usize = 64;
+
+    proptest! {
+        /// Against the plainest form there is; few distinct values force ties.
+        #[test]
+        fn entries_leave_in_order_whatever_is_removed_between(
+            steps in prop::collection::vec((0..JOBS, 0..3_u8, 0..200_u128), 1..600),
+        ) {
+            let mut heap = FinishHeap::default();
+            let mut places = vec![NOWHERE; JOBS];
+            let mut twin = BTreeMap::new();
+            for ((job, action, attained), arrival) in steps.into_iter().zip(0..) {
+                match (places[job], action) {
+                    (NOWHERE, _) => {
+                        let entry = Finish { attained, arrival, job: job as u32 };
+                        heap.insert(entry, &mut places);
+                        twin.insert((attained, arrival), job as u32);
+                    }
+                    (place, 0) => {
+                        let entry = heap.remove(place as usize, &mut places).unwrap();
+                        prop_assert_eq!(twin.remove(&(entry.attained, entry.arrival)), Some(job as u32));
+                    }
+                    (_, 1) => {
+                        let entry = heap.remove(0, &mut places).unwrap();
+                        let first = twin.pop_first().unwrap();
+                        prop_assert_eq!(((entry.attained, entry.arrival), entry.job), first);
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(heap.len(), twin.len());
+                let first = heap.first().map(|entry| (entry.attained, entry.arrival));
+                prop_assert_eq!(first, twin.keys().next().copied());
+            }
+            prop_assert_eq!(places.iter().filter(|place| **place != NOWHERE).count(), twin.len());
+        }
+    }
+}

@@ -1,7 +1,45 @@
-//! The scenario file format.
+//! The scenario file format: from text to a validated [`Scenario`].
 //!
-//! - [`types`]: a scenario that has been read and validated.
+//! A file goes through these rooms, in this order:
+//!
+//! - [`source`]: texts and places in them; reading files within limits.
+//! - `parse`, `node`: JSON with comments into a tree in which every value knows its place.
+//! - `extends`: merging a file over the one that it extends.
+//! - `overrides`, `path`, `axis`: what the command line changes.
+//! - `file`: the types of a file and, from them, its JSON Schema.
+//! - `validate`, `schema_text`: the tree against the schema, everything at once.
+//! - `design`: which points there are; `points`: each of them, typed and checked by its models;
+//!   `recording`: recorded values from CSV files; `identity`: what names a point.
+//! - `expect`: what must come out.
+//! - [`problem`], [`error`]: what can be wrong, and how it is shown.
+//! - [`types`]: the result.
+//! - [`parameters`]: what the models' schemas say, for `describe` and `new`.
 
+mod axis;
+mod design;
+pub mod error;
+mod expect;
+mod extends;
+mod file;
+mod identity;
+#[cfg(test)]
+mod keywords;
+mod load;
+mod node;
+mod overrides;
+pub mod parameters;
+mod parse;
+mod path;
+mod points;
+pub mod problem;
+mod recording;
+mod schema_text;
+pub mod source;
 pub mod types;
+mod validate;
 
+pub use error::LoadError;
+pub use file::schema;
+pub use load::load;
+pub use overrides::LoadOptions;
 pub use types::{Expectation, MetricColumn, Point, RelativeTo, RunSettings, Scenario, Statistic};

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::SimDuration;
 use crate::models::{Connection, Metric, ModelConfig, ModelKind};
@@ -104,10 +105,11 @@ pub struct Expectation {
 }
 
 /// A figure over replications.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
     /// The mean.
+    #[default]
     Mean,
     /// The median.
     P50,

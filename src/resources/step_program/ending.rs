@@ -15,6 +15,8 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                 self.used += 1;
                 if self.used > self.jobs.len() {
                     self.jobs.push(Job::vacant());
+                    // All of them may be free at once, much later.
+                    self.free.reserve(self.jobs.len());
                 }
                 self.used as u32 - 1
             }
@@ -72,6 +74,9 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         let job = &mut self.jobs[slot as usize];
         job.state = State::Free;
         let pool = job.pool.take();
+        if job.parent == NONE {
+            self.free_programs.push(job.program);
+        }
         self.free.push(slot);
         let Some(pool) = pool else { return };
         if let Some(next) = self.pools[pool.0 as usize].finish(now) {

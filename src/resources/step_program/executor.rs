@@ -101,6 +101,9 @@ pub struct StepExecutor<E> {
     /// Slots of `jobs` that this replication has used.
     pub(super) used: usize,
     pub(super) free: Vec<u32>,
+    /// The steps of the submitted jobs, each with those of its children.
+    pub(super) programs: Vec<Vec<Step>>,
+    pub(super) free_programs: Vec<u32>,
     pub(super) ready: VecDeque<u32>,
     pub(super) finished: VecDeque<FinishedJob>,
     /// How many of `finished` may be collected: those of the last `handle`.
@@ -124,6 +127,8 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             jobs: Vec::new(),
             used: 0,
             free: Vec::new(),
+            programs: Vec::new(),
+            free_programs: Vec::new(),
             ready: VecDeque::new(),
             finished: VecDeque::new(),
             collectable: 0,
@@ -214,6 +219,8 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         }
         self.used = 0;
         self.free.clear();
+        self.free_programs.clear();
+        self.free_programs.extend(0..self.programs.len() as u32);
         self.ready.clear();
         self.finished.clear();
         self.collectable = 0;
@@ -240,10 +247,16 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         weight: Weight,
     ) -> JobId {
         let slot = self.take_slot(engine.now(), tag, weight);
+        let program = self.free_programs.pop().unwrap_or_else(|| {
+            self.programs.push(Vec::new());
+            self.free_programs.reserve(self.programs.len());
+            self.programs.len() as u32 - 1
+        });
+        let buffer = &mut self.programs[program as usize];
+        buffer.clear();
+        buffer.extend_from_slice(steps);
         let job = &mut self.jobs[slot as usize];
-        job.program.clear();
-        job.program.extend_from_slice(steps);
-        job.program_of = slot;
+        job.program = program;
         job.end = steps.len() as u32;
         let id = JobId { slot, generation: job.generation };
         self.ready.push_back(slot);

@@ -28,9 +28,9 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         if job.next == job.end {
             return self.end_of_program(now, slot);
         }
-        let (program_of, next) = (job.program_of as usize, job.next as usize);
+        let (program, next) = (job.program as usize, job.next as usize);
         job.next += 1;
-        match self.jobs[program_of].program[next] {
+        match self.programs[program][next] {
             Step::Cpu { work, .. } | Step::Spawn { cpu: work, blocked: SimDuration::ZERO }
                 if work.is_zero() =>
             {
@@ -217,14 +217,14 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     }
 
     pub(super) fn fork(&mut self, now: SimTime, slot: u32, pool: PoolId, steps: u32) {
-        let Job { tag, weight, program_of, next, end, .. } = self.jobs[slot as usize];
+        let Job { tag, weight, program, next, end, .. } = self.jobs[slot as usize];
         let after = next.saturating_add(steps).min(end);
         let parent = &mut self.jobs[slot as usize];
         parent.next = after;
         parent.children_left += 1;
         let child = self.take_slot(now, tag, weight);
         let job = &mut self.jobs[child as usize];
-        (job.program_of, job.next, job.end) = (program_of, next, after);
+        (job.program, job.next, job.end) = (program, next, after);
         (job.parent, job.pool) = (slot, Some(pool));
         if self.pools[pool.0 as usize].arrive(now, child) {
             self.make_ready(child);

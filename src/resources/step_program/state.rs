@@ -1,6 +1,6 @@
 //! What a running job and an interpreter consist of.
 
-use super::job::{Attribution, InterpreterId, LockId, LoopId, PoolId, Step};
+use super::job::{Attribution, InterpreterId, LockId, LoopId, PoolId};
 use crate::engine::{SimDuration, SimTime, Timer};
 use crate::resources::{Mutex, Weight};
 
@@ -46,10 +46,8 @@ pub(super) struct Job {
     /// When the present state began.
     pub(super) since: SimTime,
     pub(super) began: SimTime,
-    /// The steps of a submitted job and of all its children.
-    pub(super) program: Vec<Step>,
-    /// The slot whose `program` this job runs, and the range still to run.
-    pub(super) program_of: u32,
+    /// Which program this job runs, its parent's if it is a child, and the range still to run.
+    pub(super) program: u32,
     pub(super) next: u32,
     pub(super) end: u32,
     pub(super) parent: u32,
@@ -80,8 +78,7 @@ impl Job {
             state: State::Free,
             since: SimTime::ZERO,
             began: SimTime::ZERO,
-            program: Vec::new(),
-            program_of: NONE,
+            program: NONE,
             next: 0,
             end: 0,
             parent: NONE,

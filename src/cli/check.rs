@@ -1,0 +1,200 @@
+//! `convsim check`: whether what scenarios expect comes out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use convsim::experiment::expectation::more_replications;
+use convsim::experiment::{self, Batch, Judgement, KeptValues, RowSink, Verdict, judge};
+use convsim::report::expectations::expectation_table;
+use convsim::report::files::ResultFolder;
+use convsim::report::{Report, junit};
+use convsim::scenario::{MetricColumn, Scenario};
+
+use super::arguments::{Changes, Running, load_all};
+use super::error::{CliError, Problem};
+use super::progress::Progress;
+use super::{Outcome, print};
+
+/// An undecided expectation gets up to this many times the replications of its scenario.
+const MOST_TIMES: u64 = 4;
+
+/// What `convsim check` understands.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+An expectation is held when the whole interval of the figure lies within its bounds, missed when \
+it lies outside, and undecided when it straddles a bound. An undecided one gets up to four times \
+the scenario's replications; if it still is undecided, it counts as failed, because a test that \
+cannot tell protects nothing.
+
+Exit codes: 0 all held, 1 some did not, 2 bad usage or input, 3 a model failed.")]
+pub struct Arguments {
+    /// Scenario files, or folders of them (*.json but *.schema.json)
+    #[arg(required = true, value_name = "FILE|DIR")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    changes: Changes,
+    /// Write the outcome as JUnit XML, for a CI server
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    #[command(flatten)]
+    running: Running,
+}
+
+/// A scenario that was checked.
+struct Checked {
+    scenario: Scenario,
+    columns: Vec<MetricColumn>,
+    judgements: Vec<Judgement>,
+    failures: u64,
+}
+
+impl Checked {
+    fn report(&self) -> Report<'_> {
+        Report {
+            scenario: &self.scenario,
+            columns: &self.columns,
+            summaries: &[],
+            judgements: &self.judgements,
+        }
+    }
+}
+
+/// Runs the command.
+pub fn check(arguments: &Arguments) -> Result<Outcome, CliError> {
+    let files = scenario_files(&arguments.paths)?;
+    let junit_file = arguments.junit.as_deref().map(prepare_junit).transpose()?;
+    let scenarios = load_all(&files, &arguments.changes.load_options())?;
+    let mut all: Vec<Checked> = Vec::new();
+    for scenario in scenarios {
+        let checked = check_scenario(arguments, scenario)?;
+        print(&section(&checked))?;
+        all.push(checked);
+    }
+    print(&closing_line(&all))?;
+    if let Some((folder, name)) = junit_file {
+        let reports: Vec<Report<'_>> = all.iter().map(Checked::report).collect();
+        let written = folder.write(&name, junit::junit(&reports).as_bytes());
+        written.map_err(|error| Problem::Write { folder: folder.path().to_owned(), error })?;
+    }
+    let judgements = || all.iter().flat_map(|checked| &checked.judgements);
+    let missed = judgements().any(|j| matches!(j.verdict, Verdict::Missed | Verdict::Undecided));
+    let failures = all.iter().any(|checked| checked.failures > 0);
+    Ok(match (missed, failures) {
+        (true, _) => Outcome::Missed,
+        (false, true) => Outcome::Failures,
+        (false, false) => Outcome::Fine,
+    })
+}
+
+fn check_scenario(arguments: &Arguments, scenario: Scenario) -> Result<Checked, CliError> {
+    let replications = scenario.run.replications;
+    let mut kept = KeptValues::for_expectations(&scenario);
+    let mut batches: Vec<Batch> =
+        kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
+    let count = |batches: &[Batch]| -> u64 {
+        batches.iter().map(|batch| batch.replications.end - batch.replications.start).sum()
+    };
+    let mut progress = Progress::new(arguments.running.progress, &scenario.name, count(&batches));
+    let judgements = loop {
+        let sinks: &mut [&mut dyn RowSink] = &mut [&mut kept, &mut progress];
+        experiment::run(&scenario, &batches, arguments.running.threads(), sinks)
+            .map_err(Problem::Start)?;
+        let judgements = judge(&scenario, &kept);
+        let cap = replications.saturating_mul(MOST_TIMES);
+        batches = more_replications(&scenario, &kept, &judgements, cap);
+        if batches.is_empty() {
+            break judgements;
+        }
+        progress.extend(count(&batches));
+    };
+    progress.finish();
+    let columns = scenario.columns();
+    Ok(Checked { columns, judgements, failures: kept.failed(), scenario })
+}
+
+fn section(checked: &Checked) -> String {
+    let table = expectation_table(checked.report(), true);
+    let name = &checked.scenario.name;
+    let mut text = if table.is_empty() {
+        format!("{name}: expects nothing\n")
+    } else {
+        format!("{name}\n{table}")
+    };
+    if checked.failures > 0 {
+        text.push_str(&format!(
+            "{} replications failed with a fault in the model; convsim run shows them\n",
+            checked.failures
+        ));
+    }
+    text.push('\n');
+    text
+}
+
+fn closing_line(all: &[Checked]) -> String {
+    let judgements = || all.iter().flat_map(|checked| &checked.judgements);
+    let count = |verdict| judgements().filter(|judgement| judgement.verdict == verdict).count();
+    let scenarios = all.len();
+    let mut line = format!(
+        "{} expectations in {scenarios} scenario{}: {} held, {} missed",
+        judgements().count(),
+        if scenarios == 1 { "" } else { "s" },
+        count(Verdict::Held),
+        count(Verdict::Missed)
+    );
+    for (verdict, word) in [(Verdict::Undecided, "undecided"), (Verdict::Skipped, "skipped")] {
+        let count = count(verdict);
+        if count > 0 {
+            line.push_str(&format!(", {count} {word}"));
+        }
+    }
+    line.push('\n');
+    line
+}
+
+/// The files that are meant: a folder means the scenarios in it, by name.
+fn scenario_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let mut found = files_of_folder(path)
+                .map_err(|error| Problem::Listing { folder: path.clone(), error })?;
+            if found.is_empty() {
+                return Err(Problem::NoScenarios { folder: path.clone() }.into());
+            }
+            found.sort();
+            files.extend(found);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+fn files_of_folder(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let is_scenario = name.is_some_and(|name| {
+            name.ends_with(".json") && !name.ends_with(".schema.json") && !name.starts_with('.')
+        });
+        if is_scenario && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// Makes sure that the file can be written before anything is simulated.
+fn prepare_junit(file: &Path) -> Result<(ResultFolder, String), CliError> {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = parent.unwrap_or(Path::new(".")).to_owned();
+    let failed = |error| Problem::Folder { folder: folder.clone(), error };
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.filter(|_| !file.is_dir()).ok_or_else(|| {
+        failed(std::io::Error::new(std::io::ErrorKind::IsADirectory, "it names no file"))
+    })?;
+    let prepared = ResultFolder::prepare(folder.clone()).map_err(failed)?;
+    Ok((prepared, name))
+}

@@ -1,0 +1,176 @@
+//! `convsim describe`: every parameter and metric of a model.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use convsim::models::{Metric, ModelKind, SignalDefinition};
+use convsim::scenario::parameters::{Parameter, flatten, parameters};
+use miette::IntoDiagnostic;
+use serde_json::{Value, json};
+
+/// Width of the text.
+const WIDTH: usize = 96;
+
+/// List the models, or every parameter and metric of one.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The model; without it, all models are listed.
+    #[arg(value_parser = model_names())]
+    pub model: Option<String>,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For reading.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// The models' names, for clap.
+pub fn model_names() -> clap::builder::PossibleValuesParser {
+    let value =
+        |kind: &ModelKind| clap::builder::PossibleValue::new(kind.name()).help(kind.summary());
+    ModelKind::ALL.iter().map(value).collect::<Vec<_>>().into()
+}
+
+/// The model called `name`.
+#[must_use]
+pub fn find_model(name: &str) -> Option<ModelKind> {
+    ModelKind::ALL.iter().copied().find(|kind| kind.name() == name)
+}
+
+/// Writes the description to `out`.
+///
+/// # Errors
+/// If there is no such model, or `out` cannot be written to.
+pub fn execute(args: &Args, out: &mut dyn Write) -> Result<ExitCode, miette::Report> {
+    let kinds = match &args.model {
+        None => ModelKind::ALL.to_vec(),
+        Some(name) => match find_model(name) {
+            Some(kind) => vec![kind],
+            None => miette::bail!("there is no model called \"{name}\""),
+        },
+    };
+    match (args.format, &args.model) {
+        (Format::Json, _) => {
+            let models: Vec<Value> = kinds.into_iter().map(model_json).collect();
+            let text = serde_json::to_string_pretty(&json!({ "models": models }));
+            writeln!(out, "{}", text.into_diagnostic()?).into_diagnostic()?;
+        }
+        (Format::Text, None) => list_models(&kinds, out).into_diagnostic()?,
+        (Format::Text, Some(_)) => {
+            kinds.into_iter().try_for_each(|kind| model_text(kind, out)).into_diagnostic()?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list_models(kinds: &[ModelKind], out: &mut dyn Write) -> io::Result<()> {
+    let width = kinds.iter().map(|kind| kind.name().len()).max().unwrap_or(0);
+    for kind in kinds {
+        writeln!(out, "{:width$}  {}", kind.name(), kind.summary())?;
+    }
+    writeln!(out, "\n`convsim describe MODEL` lists its parameters and metrics.")
+}
+
+fn model_json(kind: ModelKind) -> Value {
+    let metric = |metric: &Metric| {
+        json!({
+            "name": metric.name,
+            "unit": metric.unit.symbol(),
+            "headline": metric.headline,
+            "part_of": metric.part_of,
+            "description": metric.summary,
+        })
+    };
+    let signal =
+        |signal: &SignalDefinition| json!({ "name": signal.name, "description": signal.summary });
+    json!({
+        "model": kind.name(),
+        "description": kind.summary(),
+        "parameters": flatten(&parameters(kind)),
+        "metrics": kind.metrics().iter().map(metric).collect::<Vec<_>>(),
+        "outputs": kind.outputs().iter().map(signal).collect::<Vec<_>>(),
+        "inputs": kind.inputs().iter().map(signal).collect::<Vec<_>>(),
+    })
+}
+
+fn model_text(kind: ModelKind, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}: {}", kind.name(), kind.summary())?;
+    writeln!(out, "\nParameters")?;
+    for parameter in flatten(&parameters(kind)) {
+        parameter_text(parameter, out)?;
+    }
+    writeln!(out, "\nMetrics")?;
+    for metric in kind.metrics() {
+        let headline = if metric.headline { ", in the main table" } else { "" };
+        let part = metric.part_of.map_or_else(String::new, |whole| format!(", part of {whole}"));
+        writeln!(out, "\n  {} ({}{headline}{part})", metric.name, metric.unit.symbol())?;
+        wrapped(metric.summary, 6, out)?;
+    }
+    for (title, signals) in [
+        ("Outputs, for `connections`", kind.outputs()),
+        ("Inputs, for `connections`", kind.inputs()),
+    ] {
+        if !signals.is_empty() {
+            writeln!(out, "\n{title}")?;
+        }
+        for signal in signals {
+            writeln!(out, "\n  {}", signal.name)?;
+            wrapped(signal.summary, 6, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn parameter_text(parameter: &Parameter, out: &mut dyn Write) -> io::Result<()> {
+    let default = match &parameter.default {
+        _ if !parameter.parts.is_empty() => String::new(),
+        Value::Null => " (not set)".to_owned(),
+        value => format!(" = {value}"),
+    };
+    let unit = match parameter.unit.as_deref() {
+        None | Some("duration" | "rate") => String::new(),
+        Some(unit) => format!(" {unit}"),
+    };
+    writeln!(out, "\n  {}{default}{unit}", parameter.path)?;
+    wrapped(&parameter.description, 6, out)?;
+    if let Some(only_if) = &parameter.only_if {
+        wrapped(&format!("only if {only_if}"), 6, out)?;
+    }
+    wrapped(&format!("allowed: {}", parameter.allowed), 6, out)?;
+    match &parameter.source {
+        Some(source) => wrapped(&format!("source: {source}"), 6, out),
+        None => Ok(()),
+    }
+}
+
+/// Writes `text` in lines of at most [`WIDTH`], indented.
+fn wrapped(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+    for line in wrap(text, WIDTH - indent) {
+        writeln!(out, "{:indent$}{line}", "")?;
+    }
+    Ok(())
+}
+
+/// Breaks a text at blanks into lines of at most `width` characters.
+#[must_use]
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

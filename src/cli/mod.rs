@@ -1,0 +1,98 @@
+//! The command line: a file for each subcommand.
+//!
+//! - [`run`], [`check`], [`compare`]: what simulates.
+//! - `arguments`: what several of them understand.
+//! - `error`: what can go wrong, in one place.
+//! - `progress`: how far a run has come, on stderr.
+
+mod arguments;
+mod check;
+mod compare;
+mod error;
+mod progress;
+mod run;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use error::CliError;
+
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  all is well
+  1  an expectation, a threshold or a comparison failed
+  2  the command line or a file is wrong, or results cannot be written
+  3  a model failed in some replications; their rows say how, the others stand";
+
+/// Predicts how long a network control plane takes to converge, and how often its clients time
+/// out, before anyone touches a device.
+#[derive(Debug, Parser)]
+#[command(version, after_help = AFTER_HELP, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run every configuration of a scenario; print the result and write it to files
+    Run(run::Arguments),
+    /// Run scenarios and test what they expect
+    Check(check::Arguments),
+    /// Compare two configurations of a scenario on common random numbers
+    Compare(compare::Arguments),
+}
+
+/// How a command that could do its work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    /// All is well.
+    Fine,
+    /// A model failed in some replications.
+    Failures,
+    /// An expectation, a threshold or a comparison failed.
+    Missed,
+}
+
+/// Runs what the command line asks for.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and version come this way, too, with exit code 0.
+        Err(error) => error.exit(),
+    };
+    convsim::experiment::keep_model_panics_quiet();
+    let result = match cli.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
+    };
+    match result {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Missed) => ExitCode::from(1),
+        Ok(Outcome::Failures) => ExitCode::from(3),
+        // Whoever read the output has what they wanted.
+        Err(CliError::BrokenPipe) => ExitCode::SUCCESS,
+        Err(CliError::Reported(reports)) => {
+            let mut stderr = io::stderr().lock();
+            for report in reports {
+                // Nowhere is left to report a failure of stderr to.
+                let _ = writeln!(stderr, "{report:?}");
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Writes `text` to stdout.
+fn print(text: &str) -> Result<(), CliError> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
+            _ => error::Problem::Stdout(error).into(),
+        }
+    })
+}

@@ -1,0 +1,196 @@
+//! `convsim plan`: every point that a scenario would run, without running it.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use comfy_table::{Table, presets};
+use convsim::scenario::{LoadOptions, Point, Scenario, load};
+use miette::IntoDiagnostic;
+use serde_json::{Map, Value, json};
+
+/// Print every point of a scenario, without running it.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// What the command line changes.
+    #[command(flatten)]
+    pub overrides: Overrides,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// What the command line changes in a scenario.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Overrides {
+    /// Fix a parameter in every configuration, for instance `orchagent.pop_batch_size=128` or
+    /// `run.seed=7`. Can be given several times.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Sweep a parameter: `path=32,64`, `path=32..4096:log2`, `path=0.1..0.9:linear:9`,
+    /// `'path=1 ms..1 s:log:7'`. Replaces the file's axis of that path. Can be given several times.
+    #[arg(long, value_name = "PATH=VALUES")]
+    pub vary: Vec<String>,
+    /// Run only this configuration, without the file's sweep. Can be given several times.
+    #[arg(long = "configuration", value_name = "NAME")]
+    pub configurations: Vec<String>,
+    /// Refuse a scenario with more points than this.
+    #[arg(long, value_name = "COUNT", default_value_t = LoadOptions::default().max_points)]
+    pub max_points: usize,
+}
+
+impl From<&Overrides> for LoadOptions {
+    fn from(overrides: &Overrides) -> Self {
+        Self {
+            set: overrides.set.clone(),
+            vary: overrides.vary.clone(),
+            configurations: overrides.configurations.clone(),
+            max_points: overrides.max_points,
+        }
+    }
+}
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Writes the points of the scenario to `out`.
+///
+/// # Errors
+/// What is wrong with the scenario, or if `out` cannot be written to.
+pub fn execute(args: &Args, out: &mut dyn Write) -> Result<ExitCode, miette::Report> {
+    let scenario = load(&args.file, &LoadOptions::from(&args.overrides))
+        .map_err(|error| miette::Report::new(*error))?;
+    match args.format {
+        Format::Text => writeln!(out, "{}", text(&scenario)),
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&plan(&scenario)).into_diagnostic()?;
+            writeln!(out, "{text}")
+        }
+    }
+    .into_diagnostic()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tasks(scenario: &Scenario) -> u128 {
+    scenario.points.len() as u128 * u128::from(scenario.run.replications)
+}
+
+fn text(scenario: &Scenario) -> String {
+    let paths = differing(&scenario.points);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["id", "configuration"].into_iter().chain(paths.iter().map(String::as_str)));
+    for point in &scenario.points {
+        let values = parameters(point);
+        let cell = |path: &String| values.get(path).map_or_else(|| "-".to_owned(), shown);
+        let mut row = vec![format!("{:016x}", point.id), point.configuration.clone()];
+        row.extend(paths.iter().map(cell));
+        table.add_row(row);
+    }
+    let mut lines = vec![table.trim_fmt(), String::new()];
+    lines.push(format!(
+        "{} points x {} replications = {} tasks; seed {}, replications 0 to {}, horizon {}, \
+         at most {} events each",
+        scenario.points.len(),
+        scenario.run.replications,
+        tasks(scenario),
+        scenario.run.seed,
+        scenario.run.replications.saturating_sub(1),
+        convsim::quantities::duration::format_duration(scenario.run.horizon),
+        scenario.run.event_budget,
+    ));
+    lines.extend(scenario.warnings.iter().map(|warning| format!("warning: {warning}")));
+    lines.join("\n")
+}
+
+fn plan(scenario: &Scenario) -> Value {
+    let paths = differing(&scenario.points);
+    let points: Vec<Value> = scenario
+        .points
+        .iter()
+        .map(|point| {
+            let mut values = parameters(point);
+            values.retain(|path, _| paths.contains(path));
+            json!({
+                "id": format!("{:016x}", point.id),
+                "configuration": point.configuration,
+                "note": point.note,
+                "axes": point.axes.iter().cloned().collect::<Map<_, _>>(),
+                "parameters": values,
+            })
+        })
+        .collect();
+    json!({
+        "scenario": scenario.name,
+        "seed": scenario.run.seed,
+        "replications": scenario.run.replications,
+        "horizon": scenario.run.horizon,
+        "event_budget": scenario.run.event_budget,
+        "points": points,
+        "tasks": u64::try_from(tasks(scenario)).unwrap_or(u64::MAX),
+        "warnings": scenario.warnings,
+    })
+}
+
+/// The parameters whose value is not the same in all points, in the order of the components'
+/// configurations.
+fn differing(points: &[Point]) -> Vec<String> {
+    let Some(first) = points.first().map(parameters) else { return Vec::new() };
+    let mut paths: BTreeSet<String> = BTreeSet::new();
+    let mut added: Vec<String> = Vec::new();
+    for point in points {
+        let values = parameters(point);
+        for (path, value) in &values {
+            if first.get(path) != Some(value) && paths.insert(path.clone()) {
+                added.push(path.clone());
+            }
+        }
+        for path in first.keys().filter(|path| values.get(*path).is_none()) {
+            paths.insert(path.clone());
+        }
+    }
+    let ordered = first.keys().filter(|path| paths.contains(*path)).cloned();
+    ordered.chain(added.into_iter().filter(|path| first.get(path).is_none())).collect()
+}
+
+/// Every parameter of a point by its path.
+fn parameters(point: &Point) -> Map<String, Value> {
+    let mut found = Map::new();
+    for (name, config) in &point.components {
+        let value = serde_json::to_value(config).unwrap_or_default();
+        collect(name, &value, &mut found);
+    }
+    found
+}
+
+fn collect(path: &str, value: &Value, found: &mut Map<String, Value>) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            for (key, value) in map {
+                collect(&format!("{path}.{key}"), value, found);
+            }
+        }
+        _ => {
+            found.insert(path.to_owned(), value.clone());
+        }
+    }
+}
+
+/// A value without quotation marks, and not too wide for a table.
+fn shown(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match text.char_indices().nth(40) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text,
+    }
+}

@@ -1,0 +1,316 @@
+//! Whether what a scenario expects came out.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::row::{Row, RowSink, Status};
+use super::schedule::Batch;
+use crate::scenario::{Expectation, RelativeTo, Scenario, Statistic};
+use crate::statistics::paired::{Contrast, Pairs};
+use crate::statistics::{Estimate, Moments, Rate, Sorted};
+
+/// How far a bound may be missed for rounding alone, relative to its size.
+const ROUNDING: f64 = 1e-9;
+
+/// What became of an expectation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The whole interval lies within the bounds.
+    Held,
+    /// The whole interval lies outside.
+    Missed,
+    /// The interval straddles a bound: more replications would tell.
+    Undecided,
+    /// The configuration was not run.
+    Skipped,
+}
+
+/// An expectation with what came out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// What became of it.
+    pub verdict: Verdict,
+    /// The figure, with its interval.
+    pub got: Estimate,
+    /// Replications of the configuration.
+    pub replications: u64,
+    /// Replications (or pairs of them) that have the figure.
+    pub count: u64,
+}
+
+/// The figures that a scenario's expectations need, and no others.
+#[derive(Clone, Debug, Default)]
+pub struct KeptValues {
+    points: BTreeMap<usize, KeptPoint>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct KeptPoint {
+    /// Figures by column, in the order of replications.
+    columns: BTreeMap<usize, Vec<f64>>,
+    replications: u64,
+    failed: u64,
+    converged: u64,
+}
+
+impl KeptValues {
+    /// For the expectations of `scenario`.
+    #[must_use]
+    pub fn for_expectations(scenario: &Scenario) -> Self {
+        let mut kept = Self::default();
+        for expectation in &scenario.expectations {
+            let Some(places) = Places::of(scenario, expectation) else { continue };
+            kept.keep(places.point, places.column);
+            if let Some((other, _)) = places.relative_to {
+                kept.keep(other, places.column);
+            }
+        }
+        kept
+    }
+
+    /// For the figures of `columns` at `points`.
+    #[must_use]
+    pub fn of(points: &[usize], columns: &[usize]) -> Self {
+        let mut kept = Self::default();
+        for &point in points {
+            columns.iter().for_each(|&column| kept.keep(point, Some(column)));
+        }
+        kept
+    }
+
+    /// The figures of `column` at `point`, replication by replication, NaN where there is none.
+    #[must_use]
+    pub fn values(&self, point: usize, column: usize) -> &[f64] {
+        self.points
+            .get(&point)
+            .and_then(|kept| kept.columns.get(&column))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// How many replications did not converge, of those that did not fail.
+    #[must_use]
+    pub fn not_converged(&self, point: usize) -> Rate {
+        self.points.get(&point).map_or(Rate::default(), |kept| {
+            let trials = kept.replications - kept.failed;
+            Rate { hits: trials - kept.converged, trials }
+        })
+    }
+
+    /// Replications of `point` so far.
+    #[must_use]
+    pub fn replications(&self, point: usize) -> u64 {
+        self.points.get(&point).map_or(0, |kept| kept.replications)
+    }
+
+    /// The points whose figures are kept, in ascending order.
+    pub fn points(&self) -> impl Iterator<Item = usize> {
+        self.points.keys().copied()
+    }
+
+    /// Replications of all these points that failed.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        self.points.values().map(|kept| kept.failed).sum()
+    }
+
+    fn keep(&mut self, point: usize, column: Option<usize>) {
+        let kept = self.points.entry(point).or_default();
+        if let Some(column) = column {
+            kept.columns.entry(column).or_default();
+        }
+    }
+}
+
+impl RowSink for KeptValues {
+    fn row(&mut self, row: &Row) -> io::Result<()> {
+        let Some(kept) = self.points.get_mut(&row.point) else { return Ok(()) };
+        kept.replications += 1;
+        kept.failed += u64::from(row.status == Status::Failed);
+        kept.converged += u64::from(row.status == Status::Converged);
+        for (&column, values) in &mut kept.columns {
+            values.push(row.figures.get(column).copied().unwrap_or(f64::NAN));
+        }
+        Ok(())
+    }
+}
+
+/// An expectation's names as indices.
+struct Places {
+    point: usize,
+    /// `None` for the rate of non-convergence.
+    column: Option<usize>,
+    relative_to: Option<(usize, Contrast)>,
+}
+
+impl Places {
+    /// `None` when a configuration is not among the points, or a metric not among the columns.
+    fn of(scenario: &Scenario, expectation: &Expectation) -> Option<Self> {
+        let find = |name: &str| scenario.points.iter().position(|p| p.configuration == name);
+        let column = if expectation.statistic == Statistic::NotConverged {
+            None
+        } else {
+            Some(scenario.columns().iter().position(|c| c.name == expectation.metric)?)
+        };
+        let relative_to = match &expectation.relative_to {
+            None => None,
+            Some(RelativeTo::Ratio(name)) => Some((find(name)?, Contrast::Ratio)),
+            Some(RelativeTo::Difference(name)) => Some((find(name)?, Contrast::Difference)),
+        };
+        Some(Self { point: find(&expectation.configuration)?, column, relative_to })
+    }
+}
+
+/// Judges every expectation of `scenario` by the figures kept.
+#[must_use]
+pub fn judge(scenario: &Scenario, kept: &KeptValues) -> Vec<Judgement> {
+    scenario.expectations.iter().map(|expectation| judge_one(scenario, kept, expectation)).collect()
+}
+
+fn judge_one(scenario: &Scenario, kept: &KeptValues, expectation: &Expectation) -> Judgement {
+    let Some(places) = Places::of(scenario, expectation) else {
+        let got = Estimate::UNKNOWN;
+        return Judgement { verdict: Verdict::Skipped, got, replications: 0, count: 0 };
+    };
+    let confidence = scenario.run.confidence;
+    let (got, count) = match (places.column, places.relative_to) {
+        (None, None) => rate(kept, places.point, confidence),
+        (None, Some((other, contrast))) => {
+            let (here, there) = (kept.not_converged(places.point), kept.not_converged(other));
+            let got = match contrast {
+                Contrast::Difference => here.difference(there, confidence),
+                Contrast::Ratio => here.ratio(there, confidence),
+            };
+            (got, here.trials)
+        }
+        (Some(column), None) => {
+            let values = kept.values(places.point, column);
+            figure(values, expectation.statistic, confidence)
+        }
+        (Some(column), Some((other, contrast))) => {
+            let pairs = Pairs::new(kept.values(places.point, column), kept.values(other, column));
+            let got = contrasted(&pairs, expectation.statistic, contrast, confidence);
+            (got, pairs.count() as u64)
+        }
+    };
+    let verdict = verdict(got, expectation.at_least, expectation.at_most);
+    Judgement { verdict, got, replications: kept.replications(places.point), count }
+}
+
+fn rate(kept: &KeptValues, point: usize, confidence: f64) -> (Estimate, u64) {
+    let rate = kept.not_converged(point);
+    (rate.estimate(confidence), rate.trials)
+}
+
+fn figure(values: &[f64], statistic: Statistic, confidence: f64) -> (Estimate, u64) {
+    let numbers: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+    let count = numbers.len() as u64;
+    let moments: Moments = numbers.iter().copied().collect();
+    let estimate = match statistic {
+        // The extremes of the replications are what they are, not estimates of anything.
+        Statistic::Min => Estimate::exact(moments.min()),
+        Statistic::Max => Estimate::exact(moments.max()),
+        Statistic::P50 => Sorted::new(numbers).quantile_estimate(0.50, confidence),
+        Statistic::P95 => Sorted::new(numbers).quantile_estimate(0.95, confidence),
+        Statistic::P99 => Sorted::new(numbers).quantile_estimate(0.99, confidence),
+        Statistic::Mean | Statistic::NotConverged => moments.mean_estimate(confidence),
+    };
+    (estimate, count)
+}
+
+pub(super) fn contrasted(
+    pairs: &Pairs,
+    statistic: Statistic,
+    contrast: Contrast,
+    confidence: f64,
+) -> Estimate {
+    match statistic {
+        Statistic::Mean | Statistic::NotConverged => pairs.means(contrast, confidence),
+        Statistic::P50 => pairs.quantiles(0.50, contrast, confidence),
+        Statistic::P95 => pairs.quantiles(0.95, contrast, confidence),
+        Statistic::P99 => pairs.quantiles(0.99, contrast, confidence),
+        Statistic::Min => pairs.extremes(false, contrast),
+        Statistic::Max => pairs.extremes(true, contrast),
+    }
+}
+
+fn verdict(got: Estimate, at_least: Option<f64>, at_most: Option<f64>) -> Verdict {
+    let allowance = |bound: f64| bound.abs() * ROUNDING;
+    let least = at_least.map_or(f64::NEG_INFINITY, |bound| bound - allowance(bound));
+    let most = at_most.map_or(f64::INFINITY, |bound| bound + allowance(bound));
+    let interval = got.interval;
+    if got.value.is_nan() {
+        // What was expected never came about, in no replication.
+        Verdict::Missed
+    } else if interval.low >= least && interval.high <= most {
+        Verdict::Held
+    } else if interval.high < least || interval.low > most {
+        Verdict::Missed
+    } else {
+        Verdict::Undecided
+    }
+}
+
+/// What to run next for the expectations that are undecided: as many replications again of their
+/// configurations, up to `cap`. Empty when nothing is undecided or the cap is reached.
+#[must_use]
+pub fn more_replications(
+    scenario: &Scenario,
+    kept: &KeptValues,
+    judgements: &[Judgement],
+    cap: u64,
+) -> Vec<Batch> {
+    let mut points: Vec<usize> = Vec::new();
+    for (expectation, judgement) in scenario.expectations.iter().zip(judgements) {
+        if judgement.verdict != Verdict::Undecided {
+            continue;
+        }
+        if let Some(places) = Places::of(scenario, expectation) {
+            points.push(places.point);
+            points.extend(places.relative_to.map(|(other, _)| other));
+        }
+    }
+    points.sort_unstable();
+    points.dedup();
+    let batch = |point: usize| {
+        let done = kept.replications(point);
+        let replications = done..(done * 2).min(cap);
+        (!replications.is_empty()).then_some(Batch { point, replications })
+    };
+    points.into_iter().filter_map(batch).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::Interval;
+
+    #[test]
+    fn an_interval_that_straddles_a_bound_is_undecided() {
+        let got = |low: f64, high: f64| Estimate {
+            value: (low + high) / 2.0,
+            interval: Interval { low, high },
+        };
+        let judge = |low, high| verdict(got(low, high), Some(10.0), Some(17.0));
+        assert_eq!(judge(12.0, 13.0), Verdict::Held);
+        assert_eq!(judge(9.0, 9.9), Verdict::Missed);
+        assert_eq!(judge(17.1, 19.0), Verdict::Missed);
+        assert_eq!(judge(9.0, 11.0), Verdict::Undecided);
+        assert_eq!(judge(16.0, f64::INFINITY), Verdict::Undecided);
+        assert_eq!(verdict(got(12.0, f64::INFINITY), Some(10.0), None), Verdict::Held);
+        assert_eq!(verdict(Estimate::UNKNOWN, Some(1.0), None), Verdict::Missed);
+    }
+
+    #[test]
+    fn a_bound_that_is_met_exactly_holds_despite_rounding() {
+        let sum = 0.1 + 0.2;
+        assert_eq!(verdict(Estimate::exact(sum), Some(0.3), Some(0.3)), Verdict::Held);
+    }
+
+    #[test]
+    fn extremes_are_exact_and_means_are_not() {
+        let values = [1.0, f64::NAN, 3.0, 2.0];
+        let (max, count) = figure(&values, Statistic::Max, 0.95);
+        assert_eq!((max, count), (Estimate::exact(3.0), 3));
+        assert!(figure(&values, Statistic::Mean, 0.95).0.interval.half_width() > 0.0);
+    }
+}

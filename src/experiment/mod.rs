@@ -1,0 +1,67 @@
+//! Running a scenario: every replication of every point, in parallel, with results that do not
+//! depend on the number of threads.
+//!
+//! ```text
+//!   batches ──► workers (one engine and world each) ──► reorder buffer ──► row sinks
+//!   (point,                  [worker]                     [schedule]       CSV, summary,
+//!    replications)                                                         kept values, progress
+//! ```
+//!
+//! - [`row`]: what one replication gives, and who takes it ([`RowSink`]).
+//! - [`worker`]: one replication at a time.
+//! - [`schedule`]: many at once, handed over in task order.
+//! - [`summary`]: figures of a point over its replications.
+//! - [`expectation`]: whether what a scenario expects came out.
+//! - [`comparison`]: two configurations on common random numbers.
+//! - [`determinism`]: whether the same seed gives the same events.
+//!
+//! Replication r of every point has the same random streams (common random numbers), so two
+//! configurations are compared pair by pair.
+
+pub mod comparison;
+pub mod determinism;
+pub mod expectation;
+pub mod row;
+pub mod schedule;
+pub mod summary;
+pub mod worker;
+
+use std::io;
+use std::ops::Range;
+
+pub use determinism::{Divergence, check_determinism};
+pub use expectation::{Judgement, KeptValues, Verdict, judge};
+pub use row::{Row, RowSink, Status};
+pub use schedule::Batch;
+pub use summary::{MetricSummary, PointSummary, Summariser};
+pub use worker::keep_model_panics_quiet;
+
+use crate::scenario::Scenario;
+use worker::WorldWorker;
+
+/// Replications `replications` of every point of a scenario, point by point.
+#[must_use]
+pub fn all_points(scenario: &Scenario, replications: Range<u64>) -> Vec<Batch> {
+    (0..scenario.points.len())
+        .map(|point| Batch { point, replications: replications.clone() })
+        .collect()
+}
+
+/// Runs `batches` of `scenario` on `threads` threads and hands the rows to every sink, in the
+/// order of the batches whatever the number of threads.
+///
+/// # Errors
+/// The first error of a sink, or of starting the threads.
+pub fn run(
+    scenario: &Scenario,
+    batches: &[Batch],
+    threads: usize,
+    sinks: &mut [&mut dyn RowSink],
+) -> io::Result<()> {
+    schedule::run_batches(
+        batches,
+        threads,
+        || WorldWorker::new(scenario),
+        |row| sinks.iter_mut().try_for_each(|sink| sink.row(&row)),
+    )
+}

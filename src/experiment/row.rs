@@ -1,0 +1,96 @@
+//! What one replication gives.
+
+use std::io;
+
+use crate::engine::SimTime;
+
+/// How a replication ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// What the scenario asks for came about.
+    Converged,
+    /// Nothing was left to happen, and it had not come about.
+    NotConverged,
+    /// It had not come about at the horizon.
+    Horizon,
+    /// It took more events than the budget.
+    EventBudget,
+    /// Something was scheduled past the end of representable time.
+    TimeOverflow,
+    /// It needed more timers than there are.
+    TooManyTimers,
+    /// A fault in the model; the row has a message and no figures.
+    Failed,
+}
+
+impl Status {
+    /// All, in the order in which they are counted.
+    pub const ALL: [Self; 7] = [
+        Self::Converged,
+        Self::NotConverged,
+        Self::Horizon,
+        Self::EventBudget,
+        Self::TimeOverflow,
+        Self::TooManyTimers,
+        Self::Failed,
+    ];
+
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::NotConverged => "not_converged",
+            Self::Horizon => "horizon",
+            Self::EventBudget => "event_budget",
+            Self::TimeOverflow => "time_overflow",
+            Self::TooManyTimers => "too_many_timers",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// What it means, for a reader.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Converged => "reached what the scenario asks for",
+            Self::NotConverged => "came to rest without reaching what the scenario asks for",
+            Self::Horizon => "were still going at the horizon",
+            Self::EventBudget => "were still going when the event budget was spent",
+            Self::TimeOverflow => "scheduled something past the end of time (584 years)",
+            Self::TooManyTimers => "needed more timers than the engine has",
+            Self::Failed => "failed with a fault in the model",
+        }
+    }
+}
+
+/// One replication of one point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Index of the point in the scenario.
+    pub point: usize,
+    /// The replication, counted from 0.
+    pub replication: u64,
+    /// How it ended.
+    pub status: Status,
+    /// Virtual time of the last event.
+    pub end: SimTime,
+    /// How many events were handled.
+    pub events: u64,
+    /// A hash over all events.
+    pub fingerprint: u64,
+    /// A figure for each column; NaN for what did not come about.
+    pub figures: Vec<f64>,
+    /// For [`Status::Failed`]: what went wrong, and where.
+    pub message: Option<String>,
+}
+
+/// Takes rows as they complete, in the order of the tasks: point by point, replication by
+/// replication. Nothing else keeps a row, so that memory does not grow with their number.
+pub trait RowSink {
+    /// Takes the next row.
+    ///
+    /// # Errors
+    /// Whatever keeps it from taking it; the run then stops.
+    fn row(&mut self, row: &Row) -> io::Result<()>;
+}

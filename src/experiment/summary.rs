@@ -1,0 +1,203 @@
+//! Figures of a point over its replications.
+
+use std::io;
+
+use super::row::{Row, RowSink, Status};
+use crate::statistics::quantile::QuantileRanks;
+use crate::statistics::{Estimate, Moments, Rate, Sorted};
+
+/// A metric of one point over its replications.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricSummary {
+    /// Replications that have this figure. Fewer than the point has where it did not come about
+    /// in some; all figures below are over these.
+    pub count: u64,
+    /// The mean with its Student-t interval.
+    pub mean: Estimate,
+    /// The standard deviation between replications; NaN below two.
+    pub standard_deviation: f64,
+    /// The least.
+    pub min: f64,
+    /// The median with its order-statistic interval.
+    pub p50: Estimate,
+    /// The 95th percentile with its order-statistic interval.
+    pub p95: Estimate,
+    /// The 99th percentile with its order-statistic interval.
+    pub p99: Estimate,
+    /// The greatest.
+    pub max: f64,
+}
+
+impl MetricSummary {
+    fn new(values: Vec<f64>, confidence: f64) -> Self {
+        let sorted = Sorted::new(values);
+        let moments: Moments = sorted.values().iter().copied().collect();
+        let count = moments.count();
+        let quantile = |probability| {
+            let ranks = QuantileRanks::new(count, probability, confidence);
+            sorted.quantile_estimate_at(probability, ranks)
+        };
+        Self {
+            count,
+            mean: moments.mean_estimate(confidence),
+            standard_deviation: moments.standard_deviation(),
+            min: moments.min(),
+            p50: quantile(0.50),
+            p95: quantile(0.95),
+            p99: quantile(0.99),
+            max: moments.max(),
+        }
+    }
+}
+
+/// One point over its replications.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointSummary {
+    /// Index of the point in the scenario.
+    pub point: usize,
+    /// How many replications there are.
+    pub replications: u64,
+    /// How many ended in each way, in the order of [`Status::ALL`].
+    pub statuses: [u64; Status::ALL.len()],
+    /// The first message of a failed replication.
+    pub failure: Option<String>,
+    /// The share of replications that did not converge, of those that did not fail, with its Wilson
+    /// interval.
+    pub not_converged: Estimate,
+    /// For each column.
+    pub metrics: Vec<MetricSummary>,
+}
+
+impl PointSummary {
+    /// How many replications ended in `status`.
+    #[must_use]
+    pub fn count(&self, status: Status) -> u64 {
+        let index = Status::ALL.iter().position(|&other| other == status);
+        index.map_or(0, |index| self.statuses[index])
+    }
+}
+
+/// Summarises rows point by point, keeping the figures of one point only.
+#[derive(Debug)]
+pub struct Summariser {
+    confidence: f64,
+    current: Option<Collected>,
+    finished: Vec<PointSummary>,
+}
+
+#[derive(Debug)]
+struct Collected {
+    point: usize,
+    statuses: [u64; Status::ALL.len()],
+    failure: Option<String>,
+    values: Vec<Vec<f64>>,
+}
+
+impl Summariser {
+    /// With intervals at `confidence`.
+    #[must_use]
+    pub const fn new(confidence: f64) -> Self {
+        Self { confidence, current: None, finished: Vec::new() }
+    }
+
+    /// The summaries, in the order in which the points came.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<PointSummary> {
+        self.finish_point();
+        self.finished
+    }
+
+    fn finish_point(&mut self) {
+        let Some(collected) = self.current.take() else { return };
+        let replications: u64 = collected.statuses.iter().sum();
+        let [converged, .., failed] = collected.statuses;
+        let rate = Rate { hits: replications - failed - converged, trials: replications - failed };
+        let summarise = |values| MetricSummary::new(values, self.confidence);
+        self.finished.push(PointSummary {
+            point: collected.point,
+            replications,
+            statuses: collected.statuses,
+            failure: collected.failure,
+            not_converged: rate.estimate(self.confidence),
+            metrics: collected.values.into_iter().map(summarise).collect(),
+        });
+    }
+}
+
+impl RowSink for Summariser {
+    fn row(&mut self, row: &Row) -> io::Result<()> {
+        if self.current.as_ref().is_some_and(|current| current.point != row.point) {
+            self.finish_point();
+        }
+        let current = self.current.get_or_insert_with(|| Collected {
+            point: row.point,
+            statuses: [0; Status::ALL.len()],
+            failure: None,
+            values: vec![Vec::new(); row.figures.len()],
+        });
+        for (count, status) in current.statuses.iter_mut().zip(Status::ALL) {
+            *count += u64::from(row.status == status);
+        }
+        if current.failure.is_none() {
+            current.failure.clone_from(&row.message);
+        }
+        for (values, &figure) in current.values.iter_mut().zip(&row.figures) {
+            if !figure.is_nan() {
+                values.push(figure);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::SimTime;
+
+    fn row(point: usize, status: Status, figure: f64) -> Row {
+        Row {
+            point,
+            replication: 0,
+            status,
+            end: SimTime::ZERO,
+            events: 0,
+            fingerprint: 0,
+            figures: vec![figure],
+            message: (status == Status::Failed).then(|| "broken".to_owned()),
+        }
+    }
+
+    #[test]
+    fn what_did_not_come_about_is_counted_not_dropped() {
+        let mut summariser = Summariser::new(0.95);
+        for (point, status, figure) in [
+            (3, Status::Converged, 1.0),
+            (3, Status::Horizon, f64::NAN),
+            (3, Status::Converged, 3.0),
+            (3, Status::Failed, f64::NAN),
+            (1, Status::Converged, 7.0),
+        ] {
+            summariser.row(&row(point, status, figure)).unwrap();
+        }
+        let summaries = summariser.finish();
+        assert_eq!(summaries.len(), 2);
+        let first = &summaries[0];
+        assert_eq!((first.point, first.replications, first.metrics[0].count), (3, 4, 2));
+        assert_eq!(first.count(Status::Horizon), 1);
+        assert_eq!(first.failure.as_deref(), Some("broken"));
+        assert!((first.not_converged.value - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(first.metrics[0].mean.value, 2.0);
+        assert_eq!((summaries[1].point, summaries[1].metrics[0].p99.value), (1, 7.0));
+    }
+
+    #[test]
+    fn a_point_where_nothing_came_about_has_no_figures() {
+        let mut summariser = Summariser::new(0.95);
+        summariser.row(&row(0, Status::Horizon, f64::NAN)).unwrap();
+        let summary = &summariser.finish()[0];
+        assert_eq!(summary.metrics[0].count, 0);
+        assert!(summary.metrics[0].mean.value.is_nan());
+        assert_eq!(summary.not_converged.value, 1.0);
+    }
+}

@@ -1,0 +1,126 @@
+//! What was expected, what came out, and what became of it.
+
+use std::fmt::Write as _;
+
+use super::Report;
+use super::number::Scale;
+use super::table::{new_table, text_of};
+use crate::experiment::{Judgement, Verdict};
+use crate::models::Unit;
+use crate::scenario::{Expectation, MetricColumn, RelativeTo, Statistic};
+
+/// The verdict as a word; a miss stands out.
+#[must_use]
+pub const fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Held => "held",
+        Verdict::Missed => "MISSED",
+        Verdict::Undecided => "undecided",
+        Verdict::Skipped => "skipped",
+    }
+}
+
+/// What is compared, in words: `pop 1024: mean packet_loss_duration`.
+#[must_use]
+pub fn subject(expectation: &Expectation) -> String {
+    let figure = match expectation.statistic {
+        Statistic::NotConverged => "share not converged".to_owned(),
+        Statistic::Mean => format!("mean {}", expectation.metric),
+        Statistic::P50 => format!("p50 of {}", expectation.metric),
+        Statistic::P95 => format!("p95 of {}", expectation.metric),
+        Statistic::P99 => format!("p99 of {}", expectation.metric),
+        Statistic::Min => format!("least {}", expectation.metric),
+        Statistic::Max => format!("greatest {}", expectation.metric),
+    };
+    match &expectation.relative_to {
+        None => format!("{}: {figure}", expectation.configuration),
+        Some(RelativeTo::Ratio(other)) => {
+            format!("{} over {other}: {figure}", expectation.configuration)
+        }
+        Some(RelativeTo::Difference(other)) => {
+            format!("{} less {other}: {figure}", expectation.configuration)
+        }
+    }
+}
+
+/// The bounds, in words.
+#[must_use]
+pub fn bounds(columns: &[MetricColumn], expectation: &Expectation) -> String {
+    let scale = scale(columns, expectation);
+    match (expectation.at_least, expectation.at_most) {
+        (Some(least), Some(most)) => format!("{} to {}", scale.bound(least), scale.bound(most)),
+        (Some(least), None) => format!("at least {}", scale.bound(least)),
+        (None, Some(most)) => format!("at most {}", scale.bound(most)),
+        (None, None) => "anything".to_owned(),
+    }
+}
+
+/// Subject and bounds in one.
+#[must_use]
+pub fn expected_text(columns: &[MetricColumn], expectation: &Expectation) -> String {
+    format!("{} {}", subject(expectation), bounds(columns, expectation))
+}
+
+/// What came out, with its interval.
+#[must_use]
+pub fn got_text(
+    columns: &[MetricColumn],
+    expectation: &Expectation,
+    judgement: &Judgement,
+) -> String {
+    if judgement.verdict == Verdict::Skipped {
+        return "not run".to_owned();
+    }
+    if judgement.got.value.is_nan() {
+        return format!("in none of {} replications", judgement.replications);
+    }
+    let scale = scale(columns, expectation);
+    let (value, interval) = (scale.value(judgement.got), scale.interval(judgement.got));
+    let mut text = value;
+    if !scale.symbol().is_empty() {
+        let _ = write!(text, " {}", scale.symbol());
+    }
+    if interval != "±0" {
+        let _ = write!(text, " {interval}");
+    }
+    if judgement.count < judgement.replications {
+        let _ = write!(text, " in {} of {}", judgement.count, judgement.replications);
+    }
+    text
+}
+
+fn scale(columns: &[MetricColumn], expectation: &Expectation) -> Scale {
+    if matches!(expectation.relative_to, Some(RelativeTo::Ratio(_))) {
+        return Scale::PLAIN;
+    }
+    let unit = if expectation.statistic == Statistic::NotConverged {
+        Unit::Share
+    } else {
+        let column = columns.iter().find(|column| column.name == expectation.metric);
+        column.map_or(Unit::Count, |column| column.metric.unit)
+    };
+    Scale::for_values(unit, expectation.at_least.into_iter().chain(expectation.at_most))
+}
+
+/// The table of expectations; empty where there are none. `all` shows those that were not run,
+/// too.
+#[must_use]
+pub fn expectation_table(report: Report<'_>, all: bool) -> String {
+    let mut table = new_table(["", "expected", "got", "source"].map(str::to_owned));
+    let pairs = report.scenario.expectations.iter().zip(report.judgements);
+    for (expectation, judgement) in pairs {
+        if judgement.verdict == Verdict::Skipped && !all {
+            continue;
+        }
+        table.add_row([
+            verdict_name(judgement.verdict).to_owned(),
+            format!("{}\n{}", subject(expectation), bounds(report.columns, expectation)),
+            got_text(report.columns, expectation, judgement),
+            format!("{}\n{}", expectation.source, expectation.origin),
+        ]);
+    }
+    if table.is_empty() {
+        return String::new();
+    }
+    text_of(&table)
+}

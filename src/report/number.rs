@@ -1,0 +1,205 @@
+//! Numbers for a reader: in a unit that suits their size, rounded so that the interval shows.
+
+use crate::models::Unit;
+use crate::statistics::{Estimate, Interval};
+
+/// The unit in which figures of one metric are shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    factor: f64,
+    symbol: &'static str,
+}
+
+impl Scale {
+    /// For figures in `unit` of which `largest` is the greatest.
+    #[must_use]
+    pub fn new(unit: Unit, largest: f64) -> Self {
+        let (factor, symbol) = match unit {
+            Unit::Seconds if largest == 0.0 || largest >= 0.1 => (1.0, "s"),
+            Unit::Seconds if largest >= 1e-4 => (1e3, "ms"),
+            Unit::Seconds => (1e6, "us"),
+            Unit::Share => (100.0, "%"),
+            Unit::Count | Unit::Ratio => (1.0, ""),
+            Unit::PerSecond => (1.0, "1/s"),
+        };
+        Self { factor, symbol }
+    }
+
+    /// For the figures of a metric in `unit`.
+    #[must_use]
+    pub fn for_values(unit: Unit, values: impl IntoIterator<Item = f64>) -> Self {
+        let finite = values.into_iter().map(f64::abs).filter(|value| value.is_finite());
+        Self::new(unit, finite.fold(0.0, f64::max))
+    }
+
+    /// For a plain number.
+    pub const PLAIN: Self = Self { factor: 1.0, symbol: "" };
+
+    /// The unit; empty for a plain number.
+    #[must_use]
+    pub const fn symbol(self) -> &'static str {
+        self.symbol
+    }
+
+    /// `name (unit)`, or the name alone for a plain number.
+    #[must_use]
+    pub fn heading(self, name: &str) -> String {
+        if self.symbol.is_empty() { name.to_owned() } else { format!("{name} ({})", self.symbol) }
+    }
+
+    /// A figure alone, to four significant digits, with its unit.
+    #[must_use]
+    pub fn bound(self, value: f64) -> String {
+        let text = significant(value * self.factor, 4);
+        if self.symbol.is_empty() { text } else { format!("{text} {}", self.symbol) }
+    }
+
+    /// The figure, rounded to two significant digits of its interval's half-width.
+    #[must_use]
+    pub fn value(self, estimate: Estimate) -> String {
+        self.rounded(estimate).0
+    }
+
+    /// `[low, high]` with as many decimals as the figure; `?` where the data give no bound, `±0`
+    /// where all values are equal.
+    #[must_use]
+    pub fn interval(self, estimate: Estimate) -> String {
+        self.rounded(estimate).1
+    }
+
+    /// `value ± half-width`, or the interval in brackets where it is lopsided or open.
+    #[must_use]
+    pub fn plus_minus(self, estimate: Estimate) -> String {
+        let (value, interval) = self.rounded(estimate);
+        let half_width = estimate.interval.half_width();
+        if interval.starts_with('±') {
+            return value;
+        }
+        if !half_width.is_finite() {
+            return if interval.is_empty() { value } else { format!("{value} {interval}") };
+        }
+        let decimals = decimals_for_width(half_width * self.factor);
+        format!("{value} ± {:.decimals$}", half_width * self.factor)
+    }
+
+    fn rounded(self, estimate: Estimate) -> (String, String) {
+        let value = estimate.value * self.factor;
+        if !value.is_finite() {
+            return ("-".to_owned(), String::new());
+        }
+        let low = estimate.interval.low * self.factor;
+        let high = estimate.interval.high * self.factor;
+        let width = match (low.is_finite(), high.is_finite()) {
+            (true, true) => (high - low) / 2.0,
+            (true, false) => value - low,
+            (false, true) => high - value,
+            (false, false) => return (significant(value, 4), "[?, ?]".to_owned()),
+        };
+        // Equal values differ by rounding in the last digits of their mean.
+        if width <= value.abs() * 1e-12 {
+            let closed = low.is_finite() && high.is_finite();
+            let interval = match (closed, low.is_finite()) {
+                (true, _) => "±0".to_owned(),
+                (false, true) => format!("[{}, ?]", significant(low, 4)),
+                (false, false) => format!("[?, {}]", significant(high, 4)),
+            };
+            return (significant(value, 4), interval);
+        }
+        let decimals = decimals_for_width(width);
+        let end = |end: f64| {
+            if end.is_finite() { fixed(end, decimals) } else { "?".to_owned() }
+        };
+        (fixed(value, decimals), format!("[{}, {}]", end(low), end(high)))
+    }
+}
+
+/// The interval in words, for running text.
+#[must_use]
+pub fn interval_in_words(scale: Scale, interval: Interval) -> String {
+    let middle = (interval.low + interval.high) / 2.0;
+    scale.interval(Estimate { value: middle, interval })
+}
+
+/// Decimals that show two significant digits of `width`.
+fn decimals_for_width(width: f64) -> usize {
+    if width <= 0.0 || !width.is_finite() {
+        return 0;
+    }
+    (1 - magnitude(width)).clamp(0, 9) as usize
+}
+
+/// The power of ten of the first digit.
+fn magnitude(value: f64) -> i32 {
+    value.abs().log10().floor() as i32
+}
+
+/// `value` to `digits` significant digits, without trailing zeros.
+fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = (digits - 1 - magnitude(value)).clamp(0, 12) as usize;
+    let text = fixed(value, decimals);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    // Rounding can leave a minus before nothing but zeros.
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate { value, interval: Interval { low, high } }
+    }
+
+    #[test]
+    fn two_digits_of_the_half_width_are_shown() {
+        let seconds = Scale::new(Unit::Seconds, 20.0);
+        let mean = estimate(13.41873, 13.20512, 13.63234);
+        assert_eq!(seconds.value(mean), "13.42");
+        assert_eq!(seconds.interval(mean), "[13.21, 13.63]");
+        assert_eq!(seconds.plus_minus(mean), "13.42 ± 0.21");
+        assert_eq!(seconds.plus_minus(estimate(1234.5, 1200.0, 1269.0)), "1234 ± 34");
+    }
+
+    #[test]
+    fn short_times_are_in_milliseconds() {
+        let scale = Scale::for_values(Unit::Seconds, [0.012, f64::NAN, 0.004]);
+        assert_eq!(scale.heading("wait"), "wait (ms)");
+        assert_eq!(scale.plus_minus(estimate(0.012, 0.011, 0.013)), "12.0 ± 1.0");
+    }
+
+    #[test]
+    fn an_end_that_is_not_known_is_a_question_mark() {
+        let open = estimate(15.9, 15.0, f64::INFINITY);
+        assert_eq!(Scale::PLAIN.interval(open), "[15.00, ?]");
+        assert_eq!(Scale::PLAIN.value(estimate(3.0, f64::NEG_INFINITY, f64::INFINITY)), "3");
+    }
+
+    #[test]
+    fn what_does_not_vary_says_so() {
+        let exact = estimate(0.172, 0.172, 0.172);
+        assert_eq!(Scale::PLAIN.value(exact), "0.172");
+        assert_eq!(Scale::PLAIN.interval(exact), "±0");
+        assert_eq!(Scale::PLAIN.plus_minus(exact), "0.172");
+    }
+
+    #[test]
+    fn nothing_is_a_dash_and_zero_has_no_sign() {
+        assert_eq!(Scale::PLAIN.value(Estimate::UNKNOWN), "-");
+        assert_eq!(fixed(-0.0001, 2), "0.00");
+        assert_eq!(Scale::PLAIN.bound(0.0), "0");
+    }
+}

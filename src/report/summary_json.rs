@@ -1,0 +1,134 @@
+//! `summary.json`: everything of a run but its single replications, with every column documented.
+
+use serde_json::{Map, Value, json};
+
+use super::Report;
+use super::expectations::{expected_text, verdict_name};
+use super::results_csv::PointId;
+use crate::experiment::{MetricSummary, PointSummary, Status};
+use crate::statistics::Estimate;
+
+/// Version of the format. It changes when a key changes its meaning or goes away.
+pub const VERSION: u32 = 1;
+
+/// The whole document.
+#[must_use]
+pub fn summary_json(report: Report<'_>) -> Value {
+    let scenario = report.scenario;
+    json!({
+        "version": VERSION,
+        "convsim": env!("CARGO_PKG_VERSION"),
+        "scenario": scenario.name,
+        "description": scenario.description,
+        "sources": scenario.sources,
+        "confidence": scenario.run.confidence,
+        "documentation": documentation(),
+        "columns": columns(report),
+        "points": report.summaries.iter().map(|summary| point(report, summary)).collect::<Vec<_>>(),
+        "expectations": expectations(report),
+        "warnings": scenario.warnings,
+    })
+}
+
+fn documentation() -> Value {
+    json!({
+        "value": "The figure over the replications; null where it came about in none.",
+        "low": "Lower end of its interval at `confidence`; null where there are too few \
+            replications for a bound.",
+        "high": "Upper end of its interval at `confidence`; null as for `low`.",
+        "replications": "How many replications the point has.",
+        "statuses": "How many of them ended in each way.",
+        "not_converged": "Share of the replications that did not fail in which not all came about \
+            that the scenario asks for. Wilson interval.",
+        "count": "Replications that have the figure; the statistics of a metric are over these.",
+        "mean": "Mean. Student-t interval.",
+        "standard_deviation": "Standard deviation between replications.",
+        "min": "Least value.",
+        "p50": "Median: the smallest value that at least 50 % of the replications do not exceed. \
+            Order-statistic interval.",
+        "p95": "As p50, for 95 %.",
+        "p99": "As p50, for 99 %.",
+        "max": "Greatest value.",
+    })
+}
+
+fn columns(report: Report<'_>) -> Vec<Value> {
+    let column = |column: &crate::scenario::MetricColumn| {
+        json!({
+            "name": column.name,
+            "component": report.scenario.components[column.component].0,
+            "unit": column.metric.unit.symbol(),
+            "summary": column.metric.summary,
+            "headline": column.metric.headline,
+            "part_of": column.whole.map(|whole| &report.columns[whole].name),
+        })
+    };
+    report.columns.iter().map(column).collect()
+}
+
+fn point(report: Report<'_>, summary: &PointSummary) -> Value {
+    let point = report.point(summary);
+    let statuses: Map<String, Value> = Status::ALL
+        .iter()
+        .zip(summary.statuses)
+        .map(|(status, count)| (status.name().to_owned(), count.into()))
+        .collect();
+    let metrics: Map<String, Value> = report
+        .columns
+        .iter()
+        .zip(&summary.metrics)
+        .map(|(column, summary)| (column.name.clone(), metric(summary)))
+        .collect();
+    json!({
+        "id": PointId(point.id).to_string(),
+        "configuration": point.configuration,
+        "note": point.note,
+        "axes": point.axes.iter().cloned().collect::<Map<_, _>>(),
+        "replications": summary.replications,
+        "statuses": statuses,
+        "failure": summary.failure,
+        "not_converged": estimate(summary.not_converged),
+        "metrics": metrics,
+    })
+}
+
+fn metric(summary: &MetricSummary) -> Value {
+    json!({
+        "count": summary.count,
+        "mean": estimate(summary.mean),
+        "standard_deviation": number(summary.standard_deviation),
+        "min": number(summary.min),
+        "p50": estimate(summary.p50),
+        "p95": estimate(summary.p95),
+        "p99": estimate(summary.p99),
+        "max": number(summary.max),
+    })
+}
+
+fn expectations(report: Report<'_>) -> Vec<Value> {
+    let pairs = report.scenario.expectations.iter().zip(report.judgements);
+    pairs
+        .map(|(expectation, judgement)| {
+            json!({
+                "expected": expected_text(report.columns, expectation),
+                "verdict": verdict_name(judgement.verdict),
+                "got": estimate(judgement.got),
+                "source": expectation.source,
+                "origin": expectation.origin,
+            })
+        })
+        .collect()
+}
+
+fn estimate(estimate: Estimate) -> Value {
+    json!({
+        "value": number(estimate.value),
+        "low": number(estimate.interval.low),
+        "high": number(estimate.interval.high),
+    })
+}
+
+/// JSON has no infinity and no NaN.
+fn number(number: f64) -> Value {
+    if number.is_finite() { json!(number) } else { Value::Null }
+}

@@ -1,0 +1,200 @@
+//! The values of an axis: listed, or a range such as `32..4096:log2`.
+
+use serde_json::{Number, Value};
+
+use super::parse::whole_number;
+use super::problem::Problem;
+use crate::engine::SimDuration;
+use crate::quantities::duration::{format_duration, parse_duration};
+use crate::quantities::rate::parse_rate;
+
+/// Reads `a..b`, `a..b:log2`, `a..b:linear:n` or `a..b:log:n`, whose ends are numbers, durations
+/// or rates. `None` if the text has no `..` and so is no range.
+///
+/// # Errors
+/// What is impossible about the range, or that it has more than `limit` values.
+pub fn range(text: &str, limit: usize) -> Option<Result<Vec<Value>, Problem>> {
+    text.contains("..").then(|| {
+        read_range(text, limit).map_err(|reason| Problem::BadRange { text: text.into(), reason })
+    })
+}
+
+fn read_range(text: &str, limit: usize) -> Result<Vec<Value>, String> {
+    let mut parts = text.split(':');
+    let ends = parts.next().unwrap_or_default();
+    let (first, last) = ends.split_once("..").ok_or("it has no \"..\"")?;
+    let (first, last) = (End::read(first.trim())?, End::read(last.trim())?);
+    if std::mem::discriminant(&first.unit) != std::mem::discriminant(&last.unit) {
+        return Err("one end has a unit that the other has not".to_owned());
+    }
+    if first.value > last.value {
+        return Err("the first end is above the last".to_owned());
+    }
+    let (spacing, count) = (parts.next().map(str::trim), parts.next().map(str::trim));
+    if parts.next().is_some() {
+        return Err("it has too many parts".to_owned());
+    }
+    let count = match count {
+        Some(count) => Some(count.parse::<usize>().map_err(|_| format!("{count} is no count"))?),
+        None => None,
+    };
+    let (low, high) = (first.value, last.value);
+    let values = match (spacing, count) {
+        (None, None) => every_whole_number(&first, high, limit)?,
+        (Some("log2"), None) => multiples(low, high, 2.0, limit)?,
+        (Some("log10"), None) => multiples(low, high, 10.0, limit)?,
+        (Some("linear"), Some(count)) => {
+            let step = |at: f64| low + (high - low) * at;
+            spaced(low, high, count, limit, step)?
+        }
+        (Some("log"), Some(count)) => {
+            if low <= 0.0 {
+                return Err("a logarithmic range starts above 0".to_owned());
+            }
+            let step = |at: f64| low * libm::pow(high / low, at);
+            spaced(low, high, count, limit, step)?
+        }
+        (Some("linear" | "log"), None) => return Err("it needs a count, :linear:9".to_owned()),
+        (Some(other), _) => return Err(format!("{other} is no spacing")),
+        (None, Some(_)) => return Err("it needs a spacing before the count".to_owned()),
+    };
+    let mut written: Vec<Value> = values.into_iter().map(|value| first.unit.write(value)).collect();
+    written.dedup();
+    Ok(written)
+}
+
+fn every_whole_number(first: &End, last: f64, limit: usize) -> Result<Vec<f64>, String> {
+    if !matches!(first.unit, Unit::None) || first.value.fract() != 0.0 || last.fract() != 0.0 {
+        return Err("it needs a spacing, for instance :linear:9".to_owned());
+    }
+    let count = last - first.value + 1.0;
+    enough(count, limit)?;
+    Ok((0..count as u64).map(|step| first.value + step as f64).collect())
+}
+
+fn multiples(low: f64, high: f64, factor: f64, limit: usize) -> Result<Vec<f64>, String> {
+    if low <= 0.0 {
+        return Err("a logarithmic range starts above 0".to_owned());
+    }
+    let mut values = Vec::new();
+    let mut value = low;
+    while value <= high * (1.0 + 1e-12) {
+        enough((values.len() + 1) as f64, limit)?;
+        values.push(value);
+        value *= factor;
+    }
+    Ok(values)
+}
+
+fn spaced(
+    low: f64,
+    high: f64,
+    count: usize,
+    limit: usize,
+    step: impl Fn(f64) -> f64,
+) -> Result<Vec<f64>, String> {
+    enough(count as f64, limit)?;
+    match count {
+        0 => Err("it has no values".to_owned()),
+        1 if low == high => Ok(vec![low]),
+        1 => Err("one value cannot be both ends".to_owned()),
+        _ => {
+            let inner = (1..count - 1).map(|at| step(at as f64 / (count - 1) as f64));
+            Ok(std::iter::once(low).chain(inner).chain(std::iter::once(high)).collect())
+        }
+    }
+}
+
+fn enough(count: f64, limit: usize) -> Result<(), String> {
+    if count > limit as f64 {
+        return Err(format!("it has more values than --max-points {limit}"));
+    }
+    Ok(())
+}
+
+/// One end of a range.
+struct End {
+    value: f64,
+    unit: Unit,
+}
+
+enum Unit {
+    None,
+    /// Values in nanoseconds.
+    Time,
+    /// Values per second.
+    PerSecond,
+}
+
+impl End {
+    fn read(text: &str) -> Result<Self, String> {
+        if let Ok(number) = text.parse::<Number>() {
+            let value = number.as_f64().unwrap_or(f64::NAN);
+            return Ok(Self { value, unit: Unit::None });
+        }
+        if text.contains('/') {
+            let rate = parse_rate(text).map_err(|error| format!("{text}: {error}"))?;
+            return Ok(Self { value: rate.as_per_second(), unit: Unit::PerSecond });
+        }
+        let duration = parse_duration(text).map_err(|error| format!("{text}: {error}"))?;
+        Ok(Self { value: duration.as_nanos() as f64, unit: Unit::Time })
+    }
+}
+
+impl Unit {
+    fn write(&self, value: f64) -> Value {
+        match self {
+            Self::None => {
+                Number::from_f64(value).map_or(Value::Null, |n| Value::Number(whole_number(n)))
+            }
+            Self::Time => format_duration(SimDuration::from_nanos(value.round() as u64)).into(),
+            Self::PerSecond => format!("{value}/s").into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        match range(text, 100) {
+            Some(Ok(values)) => Value::Array(values).to_string(),
+            Some(Err(problem)) => problem.text().0,
+            None => "no range".to_owned(),
+        }
+    }
+
+    #[test]
+    fn ranges_give_their_values() {
+        assert_eq!(shown("32..256:log2"), "[32,64,128,256]");
+        assert_eq!(shown("1..1000:log10"), "[1,10,100,1000]");
+        assert_eq!(shown("1..4"), "[1,2,3,4]");
+        assert_eq!(shown("0..1:linear:5"), "[0,0.25,0.5,0.75,1]");
+        assert_eq!(shown("10 ms..100 ms:linear:4"), r#"["10 ms","40 ms","70 ms","100 ms"]"#);
+        assert_eq!(shown("10/s..1000/s:log:3"), r#"["10/s","100/s","1000/s"]"#);
+        assert_eq!(shown("5..5:linear:1"), "[5]");
+    }
+
+    #[test]
+    fn impossible_ranges_say_why() {
+        for (text, reason) in [
+            ("4..1", "the first end is above the last"),
+            ("1..4:linear", "it needs a count"),
+            ("1..4:linear:0", "it has no values"),
+            ("1..4:linear:1", "one value cannot be both ends"),
+            ("0..4:log2", "starts above 0"),
+            ("1..4:cubic", "cubic is no spacing"),
+            ("1..4 ms", "one end has a unit"),
+            ("1 ms..4 ms", "it needs a spacing"),
+            ("1..1000000", "more values than --max-points"),
+            ("1..2:linear:99999999999999999999", "is no count"),
+            ("x..4", "is not a number"),
+            ("1..inf", "is not a number"),
+            ("1..4:linear:3:4", "too many parts"),
+        ] {
+            assert!(shown(text).contains(reason), "{text}: {}", shown(text));
+        }
+        assert_eq!(shown("12"), "no range");
+    }
+}

@@ -1,0 +1,297 @@
+//! Reading expectations: which figure, compared with what, within which bounds.
+
+use serde_json::Value;
+
+use super::design::part;
+use super::file::ExpectEntry;
+use super::node::{Node, clip};
+use super::problem::{Problem, Problems};
+use super::source::Sources;
+use super::types::{Expectation, MetricColumn, RelativeTo, Statistic};
+use crate::models::Unit;
+use crate::quantities::duration::parse_duration;
+use crate::quantities::rate::parse_rate;
+
+/// What expectations can refer to.
+pub struct Known<'a> {
+    /// Names of all points.
+    pub points: Vec<String>,
+    /// All columns.
+    pub columns: &'a [MetricColumn],
+    /// Whether a point exists in the scenario without what the command line changes.
+    pub removed: &'a dyn Fn(&str) -> bool,
+    /// Where the texts are.
+    pub sources: &'a Sources,
+}
+
+/// In which unit a bound is written.
+#[derive(Clone, Copy)]
+enum BoundUnit {
+    /// That of a metric, or of its difference, which may be negative.
+    Of(Unit),
+    /// A ratio: a plain number.
+    Ratio,
+}
+
+/// Reads all expectations of the scenario `tree`.
+pub fn read_expectations(
+    tree: &Node,
+    known: &Known<'_>,
+    problems: &mut Problems,
+    warnings: &mut Vec<String>,
+) -> Vec<Expectation> {
+    let items = tree.get("expect").map_or(&[][..], Node::items);
+    let mut expectations = Vec::new();
+    for (index, node) in items.iter().enumerate() {
+        let Some(entry) = part::<ExpectEntry>(node) else { continue };
+        let path = format!("expect[{index}]");
+        let mut reader = Reader { node, path, known, problems: &mut *problems };
+        match reader.read(&entry) {
+            Outcome::Read(expectation) => expectations.push(expectation),
+            Outcome::Removed(point) => warnings.push(format!(
+                "{}: the expectation for \"{point}\" is skipped: the command line removed it",
+                known.sources.line(node.origin)
+            )),
+            Outcome::Wrong => {}
+        }
+    }
+    expectations
+}
+
+enum Outcome {
+    Read(Expectation),
+    Removed(String),
+    Wrong,
+}
+
+struct Reader<'a> {
+    node: &'a Node,
+    path: String,
+    known: &'a Known<'a>,
+    problems: &'a mut Problems,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, entry: &ExpectEntry) -> Outcome {
+        let mut removed = None;
+        let mut fine = true;
+        let names = [
+            ("configuration", Some(&entry.configuration)),
+            ("ratio_to", entry.ratio_to.as_ref()),
+            ("difference_to", entry.difference_to.as_ref()),
+        ];
+        for (key, name) in names {
+            let Some(name) = name else { continue };
+            if self.known.points.contains(name) {
+                continue;
+            }
+            if (self.known.removed)(name) {
+                removed = Some(name.clone());
+            } else {
+                fine = false;
+                let known = self.known.points.clone();
+                let name = name.clone();
+                self.problem(key, Problem::UnknownName { what: "configuration", name, known });
+            }
+        }
+        let relative_to = match (&entry.ratio_to, &entry.difference_to) {
+            (Some(_), Some(_)) => {
+                fine = false;
+                let problem = "both ratio_to and difference_to are given".to_owned();
+                let allowed = "one of them".to_owned();
+                self.problem("difference_to", Problem::BadExpectation { problem, allowed });
+                None
+            }
+            (Some(name), None) => Some(RelativeTo::Ratio(name.clone())),
+            (None, Some(name)) => Some(RelativeTo::Difference(name.clone())),
+            (None, None) => None,
+        };
+        let Some((metric, unit)) = self.metric(entry) else { return Outcome::Wrong };
+        let unit = match relative_to {
+            Some(RelativeTo::Ratio(_)) => BoundUnit::Ratio,
+            _ => BoundUnit::Of(unit),
+        };
+        let Some((at_least, at_most)) = self.bounds(entry, unit) else { return Outcome::Wrong };
+        match removed {
+            _ if !fine => Outcome::Wrong,
+            Some(point) => Outcome::Removed(point),
+            None => Outcome::Read(Expectation {
+                configuration: entry.configuration.clone(),
+                metric,
+                statistic: entry.statistic,
+                relative_to,
+                at_least,
+                at_most,
+                source: entry.source.clone(),
+                origin: self.known.sources.line(self.node.origin),
+            }),
+        }
+    }
+
+    /// The column's name and its unit.
+    fn metric(&mut self, entry: &ExpectEntry) -> Option<(String, Unit)> {
+        if entry.statistic == Statistic::NotConverged {
+            return Some((entry.metric.clone().unwrap_or_default(), Unit::Share));
+        }
+        let Some(name) = &entry.metric else {
+            let names: Vec<&str> = self.known.columns.iter().map(|c| c.name.as_str()).collect();
+            let allowed = format!("one of {}", clip(&names.join(", "), 300));
+            let problem = Problem::MissingKey { key: "metric".to_owned(), allowed };
+            self.problems.add(problem, &self.path, Some(self.node.origin));
+            return None;
+        };
+        let found = find_column(self.known.columns, name);
+        if found.is_none() {
+            let known = self.known.columns.iter().map(|column| column.name.clone()).collect();
+            let name = name.clone();
+            self.problem("metric", Problem::UnknownName { what: "metric", name, known });
+        }
+        found.map(|column| (column.name.clone(), column.metric.unit))
+    }
+
+    fn bounds(
+        &mut self,
+        entry: &ExpectEntry,
+        unit: BoundUnit,
+    ) -> Option<(Option<f64>, Option<f64>)> {
+        let given = [
+            entry.between.is_some(),
+            entry.at_least.is_some() || entry.at_most.is_some(),
+            entry.equals.is_some() || entry.within.is_some(),
+        ];
+        if given.into_iter().filter(|given| *given).count() != 1 {
+            let problem = match given {
+                [false, false, false] => "the expectation has no bound",
+                _ => "the expectation has several kinds of bounds",
+            };
+            let allowed = "between, or at_least and at_most or one of them, or equals and within";
+            let (problem, allowed) = (problem.to_owned(), allowed.to_owned());
+            let problem = Problem::BadExpectation { problem, allowed };
+            self.problems.add(problem, &self.path, Some(self.node.origin));
+            return None;
+        }
+        let bounds = if let Some(between) = &entry.between {
+            let ends: Vec<Option<f64>> =
+                between.iter().map(|end| self.bound("between", end, unit)).collect();
+            let &[Some(least), Some(most)] = &ends[..] else { return None };
+            (Some(least), Some(most))
+        } else if given[2] {
+            self.around(entry, unit)?
+        } else {
+            let mut read = |key: &str, value: &Option<Value>| match value {
+                Some(value) => self.bound(key, value, unit).map(Some),
+                None => Some(None),
+            };
+            let (least, most) =
+                (read("at_least", &entry.at_least), read("at_most", &entry.at_most));
+            (least?, most?)
+        };
+        if let (Some(least), Some(most)) = bounds
+            && least > most
+        {
+            let problem = "the least value is above the greatest".to_owned();
+            let allowed = "the least value first".to_owned();
+            let key = if entry.between.is_some() { "between" } else { "at_least" };
+            self.problem(key, Problem::BadExpectation { problem, allowed });
+            return None;
+        }
+        Some(bounds)
+    }
+
+    /// The bounds that `equals` and `within` give.
+    fn around(
+        &mut self,
+        entry: &ExpectEntry,
+        unit: BoundUnit,
+    ) -> Option<(Option<f64>, Option<f64>)> {
+        let (Some(equals), Some(within)) = (&entry.equals, &entry.within) else {
+            let key = if entry.equals.is_some() { "within" } else { "equals" };
+            let allowed = "equals and within together".to_owned();
+            let problem = Problem::MissingKey { key: key.to_owned(), allowed };
+            self.problems.add(problem, &self.path, Some(self.node.origin));
+            return None;
+        };
+        let middle = self.bound("equals", equals, unit);
+        let distance = match within.as_str().and_then(read_percent) {
+            Some(share) => middle.map(|middle| middle.abs() * share),
+            None => self.bound("within", within, unit),
+        };
+        let (middle, distance) = (middle?, distance?);
+        if distance < 0.0 {
+            let (value, allowed) = (within.to_string(), "at least 0".to_owned());
+            self.problem("within", Problem::OutOfRange { value, allowed });
+            return None;
+        }
+        Some((Some(middle - distance), Some(middle + distance)))
+    }
+
+    fn bound(&mut self, key: &str, value: &Value, unit: BoundUnit) -> Option<f64> {
+        match read_bound(value, unit) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                self.problem(key, problem);
+                None
+            }
+        }
+    }
+
+    fn problem(&mut self, key: &str, problem: Problem) {
+        let origin = self.node.get(key).map_or(self.node.origin, |value| value.origin);
+        self.problems.add(problem, &format!("{}.{key}", self.path), Some(origin));
+    }
+}
+
+/// The column called `name`; in a scenario with one component, `component.metric` is accepted too.
+pub fn find_column<'a>(columns: &'a [MetricColumn], name: &str) -> Option<&'a MetricColumn> {
+    columns.iter().find(|column| column.name == name)
+}
+
+fn read_bound(value: &Value, unit: BoundUnit) -> Result<f64, Problem> {
+    let shown = || clip(&value.to_string(), 60);
+    let allowed = allowed_bound(unit).to_owned();
+    match (unit, value) {
+        (BoundUnit::Of(Unit::Seconds), Value::String(text)) => {
+            // A difference may be negative, a duration may not.
+            let (sign, text) = match text.trim().strip_prefix('-') {
+                Some(rest) => (-1.0, rest.trim()),
+                None => (1.0, text.trim()),
+            };
+            parse_duration(text).map(|duration| sign * duration.as_seconds()).map_err(|error| {
+                Problem::BadQuantity { value: shown(), reason: error.to_string(), allowed }
+            })
+        }
+        (BoundUnit::Of(Unit::PerSecond), Value::String(text)) => {
+            parse_rate(text).map(|rate| rate.as_per_second()).map_err(|error| {
+                Problem::BadQuantity { value: shown(), reason: error.to_string(), allowed }
+            })
+        }
+        (BoundUnit::Of(Unit::Seconds | Unit::PerSecond), Value::Number(_)) => {
+            Err(Problem::BareNumber { value: shown(), allowed })
+        }
+        (_, Value::Number(number)) => Ok(number.as_f64().unwrap_or(f64::NAN)),
+        (BoundUnit::Of(Unit::Share) | BoundUnit::Ratio, Value::String(text)) => {
+            read_percent(text).ok_or_else(|| Problem::WrongType { value: shown(), allowed })
+        }
+        _ => Err(Problem::WrongType { value: shown(), allowed }),
+    }
+}
+
+const fn allowed_bound(unit: BoundUnit) -> &'static str {
+    match unit {
+        BoundUnit::Of(Unit::Seconds) => {
+            "this metric is a time: a number and ns, us, ms, s, min or h, for instance \"12 s\""
+        }
+        BoundUnit::Of(Unit::PerSecond) => {
+            "this metric is a rate: a number and /s, /min or /h, for instance \"1500/s\""
+        }
+        BoundUnit::Of(Unit::Share) => "this metric is a share: 0.05 or \"5 %\"",
+        BoundUnit::Of(Unit::Count | Unit::Ratio) => "this metric has no unit: a plain number",
+        BoundUnit::Ratio => "a ratio has no unit: a plain number, or \"5 %\"",
+    }
+}
+
+/// `"5 %"` as 0.05.
+fn read_percent(text: &str) -> Option<f64> {
+    let number = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
+    number.is_finite().then_some(number / 100.0)
+}

@@ -1,0 +1,245 @@
+//! From a file and a command line to a [`Scenario`].
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::design::{Design, part};
+use super::error::LoadError;
+use super::expect::{Known, find_column, read_expectations};
+use super::extends::read_with_extended;
+use super::file::{ConnectionEntry, RunEntry, schema_ref};
+use super::node::{Node, NodeValue, clip};
+use super::overrides::{LoadOptions, RUN, apply, component_names, model_of};
+use super::points::PointBuilder;
+use super::problem::{Problem, Problems};
+use super::source::Sources;
+use super::types::{RunSettings, Scenario};
+use super::validate::Validator;
+use crate::models::{Connection, ModelKind, SignalDefinition};
+
+/// Most components of a scenario.
+const MAX_COMPONENTS: usize = 1000;
+
+/// Reads, merges, overrides and validates the scenario in `path`.
+///
+/// # Errors
+/// Everything that is wrong with it, at once.
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Scenario, Box<LoadError>> {
+    let mut sources = Sources::default();
+    let mut problems = Problems::default();
+    let tree = read_with_extended(path, &mut sources, &mut problems);
+    let scenario = tree.and_then(|tree| build(path, tree, options, &mut sources, &mut problems));
+    match scenario {
+        Some(scenario) if problems.is_empty() => Ok(scenario),
+        _ => Err(Box::new(LoadError::new(path.display().to_string(), problems, &sources))),
+    }
+}
+
+fn build(
+    path: &Path,
+    mut tree: Node,
+    options: &LoadOptions,
+    sources: &mut Sources,
+    problems: &mut Problems,
+) -> Option<Scenario> {
+    let mut warnings = Vec::new();
+    let original = tree.clone();
+    apply(&mut tree, options, sources, problems, &mut warnings);
+    Validator::new(schema_ref()).check(schema_ref(), &tree, "", problems);
+    if !matches!(tree.value, NodeValue::Object(_)) {
+        return None;
+    }
+    let name = check_names(&tree, problems);
+    let components: Vec<(String, ModelKind)> = tree
+        .get("components")
+        .map_or(&[][..], Node::entries)
+        .iter()
+        .filter_map(|entry| Some((entry.key.clone(), model_of(&entry.value)?)))
+        .collect();
+    let (connections, connection_names) = read_connections(&tree, &components, problems);
+    let run = tree.get(RUN).map_or_else(|| Some(RunEntry::default()), part);
+    let run = run.unwrap_or_default();
+    let design = Design::read(&tree, options.max_points, problems);
+    let limit = options.max_points as u64;
+    if design.count().is_none_or(|count| count > limit) {
+        let origin = tree.get("sweep").or_else(|| tree.get("configurations")).map(|n| n.origin);
+        let points = design.count();
+        problems.add(Problem::TooManyPoints { points, limit }, "sweep", origin);
+        return None;
+    }
+    let mut builder = PointBuilder::new(&tree, connection_names, sources, problems);
+    let points = builder.build(&design);
+    warnings.extend(builder.into_warnings());
+    let mut scenario = Scenario {
+        name: name.unwrap_or_default(),
+        description: text_at(&tree, "description"),
+        sources: tree.get("sources").and_then(part).unwrap_or_default(),
+        path: path.to_owned(),
+        components,
+        connections,
+        points,
+        run: run_settings(run),
+        expectations: Vec::new(),
+        warnings: Vec::new(),
+        resolved: tree.to_json(),
+    };
+    let columns = scenario.columns();
+    let removed = removed_by(&original, options);
+    let known = Known {
+        points: design.points().map(|point| point.name).collect(),
+        columns: &columns,
+        removed: &removed,
+        sources,
+    };
+    scenario.expectations = read_expectations(&tree, &known, problems, &mut warnings);
+    check_run_metrics(&tree, &scenario, problems);
+    scenario.warnings = warnings;
+    Some(scenario)
+}
+
+fn text_at(tree: &Node, key: &str) -> String {
+    tree.get(key).and_then(Node::as_text).unwrap_or_default().to_owned()
+}
+
+fn run_settings(run: RunEntry) -> RunSettings {
+    RunSettings {
+        seed: run.seed,
+        replications: run.replications,
+        horizon: run.horizon,
+        event_budget: run.event_budget,
+        confidence: run.confidence,
+        metrics: run.metrics,
+    }
+}
+
+/// Whether a point was there before the command line removed it.
+fn removed_by(original: &Node, options: &LoadOptions) -> impl Fn(&str) -> bool {
+    let overridden =
+        !(options.set.is_empty() && options.vary.is_empty() && options.configurations.is_empty());
+    let names: HashSet<String> = if overridden {
+        let design = Design::read(original, options.max_points, &mut Problems::default());
+        let few = design.count().is_some_and(|count| count <= options.max_points as u64);
+        if few { design.points().map(|point| point.name).collect() } else { HashSet::new() }
+    } else {
+        HashSet::new()
+    };
+    move |name: &str| names.contains(name)
+}
+
+/// The scenario's name, if it can be one; checks the components' names too.
+fn check_names(tree: &Node, problems: &mut Problems) -> Option<String> {
+    const NAME: &str = "letters, digits, -, _ and ., not starting with a dot";
+    const COMPONENT: &str = "letters, digits, - and _, and not \"run\"";
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let components = tree.get("components");
+    match components.map(|node| (node, node.entries())) {
+        Some((node, [])) if matches!(node.value, NodeValue::Object(_)) => {
+            let allowed = "at least one component".to_owned();
+            let problem = Problem::WrongLength { length: 0, allowed };
+            problems.add(problem, "components", Some(node.origin));
+        }
+        Some((node, entries)) if entries.len() > MAX_COMPONENTS => {
+            let allowed = format!("at most {MAX_COMPONENTS} components");
+            let problem = Problem::WrongLength { length: entries.len(), allowed };
+            problems.add(problem, "components", Some(node.origin));
+        }
+        Some((_, entries)) => {
+            for entry in entries {
+                let name = entry.key.clone();
+                if name.is_empty() || !name.chars().all(plain) || name == RUN {
+                    let problem = Problem::BadName { what: "component", name, allowed: COMPONENT };
+                    problems.add(problem, "components", Some(entry.key_origin));
+                }
+            }
+        }
+        None => {
+            let allowed =
+                "{ \"name\": { \"model\": ... } }; `convsim describe` lists the models".to_owned();
+            let problem = Problem::MissingKey { key: "components".to_owned(), allowed };
+            problems.add(problem, "", Some(tree.origin));
+        }
+    }
+    let Some(node) = tree.get("name") else {
+        let problem = Problem::MissingKey { key: "name".to_owned(), allowed: NAME.to_owned() };
+        problems.add(problem, "", Some(tree.origin));
+        return None;
+    };
+    let name = node.as_text()?.to_owned();
+    if !name.chars().all(|c| plain(c) || c == '.') || name.starts_with('.') {
+        let problem = Problem::BadName { what: "scenario", name: clip(&name, 100), allowed: NAME };
+        problems.add(problem, "name", Some(node.origin));
+    }
+    Some(name)
+}
+
+/// The connections by index and by name.
+fn read_connections(
+    tree: &Node,
+    components: &[(String, ModelKind)],
+    problems: &mut Problems,
+) -> (Vec<Connection>, Vec<(String, String)>) {
+    let mut connections = Vec::new();
+    let mut names = Vec::new();
+    let items = tree.get("connections").map_or(&[][..], Node::items);
+    for (index, item) in items.iter().enumerate() {
+        let Some(ConnectionEntry { from, to }) = part(item) else { continue };
+        let mut end =
+            |key: &str, text: &str, signals: fn(ModelKind) -> &'static [SignalDefinition]| {
+                let origin = item.get(key).map_or(item.origin, |node| node.origin);
+                let path = format!("connections[{index}].{key}");
+                read_end(tree, components, text, signals).map_err(|problem| {
+                    problems.add(problem, &path, Some(origin));
+                })
+            };
+        let sender = end("from", &from, ModelKind::outputs);
+        let receiver = end("to", &to, ModelKind::inputs);
+        if let (Ok(Some((sender, output))), Ok(Some((receiver, input)))) = (sender, receiver) {
+            connections.push(Connection { sender, output, receiver, input });
+            names.push((from, to));
+        }
+    }
+    (connections, names)
+}
+
+/// One end of a connection; nothing if the component's model, which is reported elsewhere, is not
+/// known.
+fn read_end(
+    tree: &Node,
+    components: &[(String, ModelKind)],
+    text: &str,
+    signals: fn(ModelKind) -> &'static [SignalDefinition],
+) -> Result<Option<(u16, u16)>, Problem> {
+    let (component, signal) = text.split_once('.').unwrap_or((text, ""));
+    let all = component_names(tree);
+    if !all.iter().any(|name| name == component) {
+        let name = component.to_owned();
+        return Err(Problem::UnknownName { what: "component", name, known: all });
+    }
+    let Some(index) = components.iter().position(|(name, _)| name == component) else {
+        return Ok(None);
+    };
+    let signals = signals(components[index].1);
+    let found = signals.iter().position(|definition| definition.name == signal);
+    match found {
+        Some(at) => Ok(Some((index as u16, at as u16))),
+        None => {
+            let known = signals.iter().map(|s| format!("{component}.{}", s.name)).collect();
+            let name = text.to_owned();
+            Err(Problem::UnknownName { what: "signal", name, known })
+        }
+    }
+}
+
+fn check_run_metrics(tree: &Node, scenario: &Scenario, problems: &mut Problems) {
+    let columns = scenario.columns();
+    let listed = tree.get(RUN).and_then(|run| run.get("metrics"));
+    for (index, item) in listed.map_or(&[][..], Node::items).iter().enumerate() {
+        let Some(name) = item.as_text() else { continue };
+        if find_column(&columns, name).is_none() {
+            let known = columns.iter().map(|column| column.name.clone()).collect();
+            let name = name.to_owned();
+            let problem = Problem::UnknownName { what: "metric", name, known };
+            problems.add(problem, &format!("run.metrics[{index}]"), Some(item.origin));
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What the command line changes in a scenario: `--set`, `--vary`, `--configuration`.
+//!
+//! The changes are made in the tree of values, so that the changed scenario could be written as a
+//! file that means the same, and everything after this needs to know only files.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::axis;
+use super::file::RunEntry;
+use super::node::{Entry, Node, NodeValue};
+use super::parse::parse;
+use super::path::Path;
+use super::problem::{Problem, Problems};
+use super::source::{Origin, Sources};
+use crate::models::ModelKind;
+
+/// The name of the only configuration of a scenario that names none.
+pub const BASE: &str = "base";
+/// What the first part of a path may name beside a component.
+pub const RUN: &str = "run";
+
+/// What the user asks for beside the file.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    /// `path=value`: fixes a parameter in every configuration.
+    pub set: Vec<String>,
+    /// `path=v1,v2` or `path=range`: an axis of the sweep; replaces the file's axis of that path.
+    pub vary: Vec<String>,
+    /// Names of the only configurations to run; drops the file's sweep.
+    pub configurations: Vec<String>,
+    /// Most points that the scenario may have.
+    pub max_points: usize,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self { set: Vec::new(), vary: Vec::new(), configurations: Vec::new(), max_points: 100_000 }
+    }
+}
+
+/// Applies `options` to the scenario `tree`. Says in `warnings` what it drops.
+pub fn apply(
+    tree: &mut Node,
+    options: &LoadOptions,
+    sources: &mut Sources,
+    problems: &mut Problems,
+    warnings: &mut Vec<String>,
+) {
+    let mut overrides = Overrides { tree, sources, problems, warnings };
+    let fixed: Vec<Assignment> =
+        options.set.iter().filter_map(|text| overrides.read_set(text)).collect();
+    let varied: Vec<Assignment> =
+        options.vary.iter().filter_map(|text| overrides.read_vary(text, options)).collect();
+    overrides.keep_configurations(&options.configurations);
+    for assignment in &fixed {
+        overrides.fix(assignment, &varied);
+    }
+    for assignment in varied {
+        overrides.vary(assignment);
+    }
+}
+
+/// `path=value` from the command line.
+struct Assignment {
+    path: Path,
+    value: Node,
+}
+
+struct Overrides<'a> {
+    tree: &'a mut Node,
+    sources: &'a mut Sources,
+    problems: &'a mut Problems,
+    warnings: &'a mut Vec<String>,
+}
+
+impl Overrides<'_> {
+    fn read_set(&mut self, text: &str) -> Option<Assignment> {
+        let (path, argument, value_at) = self.read_path("--set", text)?;
+        let value = self.value_node(&text[value_at.offset..], argument, value_at.start);
+        Some(Assignment { path, value })
+    }
+
+    fn read_vary(&mut self, text: &str, options: &LoadOptions) -> Option<Assignment> {
+        let (path, argument, value_at) = self.read_path("--vary", text)?;
+        let written = &text[value_at.offset..];
+        let whole = argument.at(value_at.start, value_at.start + written.len());
+        let values = match axis::range(written, options.max_points) {
+            Some(Err(problem)) => {
+                self.problems.add(problem, &path.to_string(), Some(whole));
+                return None;
+            }
+            Some(Ok(values)) => values.iter().map(|v| Node::from_json(v, whole)).collect(),
+            None if written.trim().is_empty() => Vec::new(),
+            None => split_list(written)
+                .into_iter()
+                .map(|(at, item)| self.value_node(item, argument, value_at.start + at))
+                .collect(),
+        };
+        Some(Assignment { path, value: Node::list(values, whole) })
+    }
+
+    /// JSON if it is JSON, otherwise the text itself.
+    fn value_node(&mut self, text: &str, argument: Origin, start: usize) -> Node {
+        let origin = argument.at(start, start + text.len());
+        let mut found = Problems::default();
+        match parse(text, origin, &mut found) {
+            Some(node) => {
+                self.problems.append(found);
+                node
+            }
+            None => Node::text(text.trim().to_owned(), origin),
+        }
+    }
+
+    /// The path before `=`, the place of the whole argument, and where the value starts.
+    fn read_path(&mut self, option: &'static str, text: &str) -> Option<(Path, Origin, At)> {
+        let shown = format!("{option} {text}");
+        let argument = self.sources.add("command line".to_owned(), PathBuf::new(), shown);
+        let start = option.len() + 1;
+        let Some((path_text, _)) = text.split_once('=') else {
+            let problem = Problem::NoEquals { option, text: text.to_owned() };
+            self.problems.add(problem, "", Some(argument));
+            return None;
+        };
+        let origin = argument.at(start, start + path_text.len());
+        let path = match Path::read(path_text, origin, 0) {
+            Ok(path) => path,
+            Err(problem) => {
+                self.problems.add(problem, "", Some(origin));
+                return None;
+            }
+        };
+        let offset = path_text.len() + 1;
+        let known = component_names(self.tree);
+        if !(known.iter().any(|name| name == path.component())
+            || (path.component() == RUN && option == "--set"))
+        {
+            let mut known = known;
+            if option == "--set" {
+                known.push(RUN.to_owned());
+            }
+            let name = path.component().to_owned();
+            let problem = Problem::UnknownName { what: "component", name, known };
+            self.problems.add(problem, path_text, Some(path.component_origin()));
+            return None;
+        }
+        Some((path, argument, At { offset, start: start + offset }))
+    }
+
+    /// Keeps only the named configurations, and makes the sweep start from them.
+    fn keep_configurations(&mut self, names: &[String]) {
+        if names.is_empty() {
+            return;
+        }
+        let known = configuration_names(self.tree);
+        let mut kept = Vec::new();
+        for name in names {
+            let shown = format!("--configuration {name}");
+            let argument = self.sources.add("command line".to_owned(), PathBuf::new(), shown);
+            if known.contains(name) {
+                kept.push(Node::text(name.clone(), argument));
+            } else {
+                let (what, name) = ("configuration", name.clone());
+                let problem = Problem::UnknownName { what, name, known: known.clone() };
+                self.problems.add(problem, "", Some(argument));
+            }
+        }
+        if let Some(NodeValue::List(items)) =
+            self.tree.get_mut("configurations").map(|list| &mut list.value)
+        {
+            items.retain(|item| {
+                let name = item.get("name").and_then(Node::as_text);
+                name.is_none_or(|name| names.iter().any(|kept| kept == name))
+            });
+        }
+        self.tree.remove("sweep");
+        self.tree.remove("sweep_from");
+        if let Some(first) = kept.first() {
+            let origin = first.origin;
+            self.tree.insert("sweep_from", origin, Node::list(kept, origin));
+        }
+    }
+
+    /// Sets a value in the components and, so that it wins, last in every configuration.
+    fn fix(&mut self, assignment: &Assignment, varied: &[Assignment]) {
+        let Assignment { path, value } = assignment;
+        let text = path.to_string();
+        if varied.iter().any(|other| other.path.to_string() == text) {
+            self.problems.add(Problem::FixedAndVaried { path: text }, "", Some(path.origin));
+            return;
+        }
+        if path.component() == RUN {
+            self.fix_run(path, value);
+            return;
+        }
+        let defaults = component_defaults(self.tree, path.component());
+        let component =
+            self.tree.get_mut("components").and_then(|all| all.get_mut(path.component()));
+        if let Some(component) = component
+            && let Err(problem) = path.set(component, &defaults, value.clone())
+        {
+            self.problems.add(problem, &text, Some(path.origin));
+            return;
+        }
+        if let Some(NodeValue::List(items)) =
+            self.tree.get_mut("configurations").map(|list| &mut list.value)
+        {
+            for item in items {
+                if item.get("set").is_none() && matches!(item.value, NodeValue::Object(_)) {
+                    item.insert("set", path.origin, Node::empty_object(path.origin));
+                }
+                if let Some(set) = item.get_mut("set") {
+                    set.remove(&text);
+                    set.insert(&text, path.origin, value.clone());
+                }
+            }
+        }
+        if self.tree.get_mut("sweep").and_then(|sweep| sweep.remove(&text)).is_some() {
+            self.warnings.push(format!("the sweep over {text} is dropped: --set fixes it"));
+        }
+    }
+
+    fn fix_run(&mut self, path: &Path, value: &Node) {
+        if self.tree.get(RUN).is_none() {
+            self.tree.insert(RUN, path.origin, Node::empty_object(path.origin));
+        }
+        let defaults = serde_json::to_value(RunEntry::default()).unwrap_or_default();
+        if let Some(run) = self.tree.get_mut(RUN)
+            && let Err(problem) = path.set(run, &defaults, value.clone())
+        {
+            self.problems.add(problem, &path.to_string(), Some(path.origin));
+        }
+    }
+
+    fn vary(&mut self, assignment: Assignment) {
+        let Assignment { path, value } = assignment;
+        if !matches!(self.tree.get("sweep").map(|s| &s.value), Some(NodeValue::Object(_))) {
+            self.tree.insert("sweep", path.origin, Node::empty_object(path.origin));
+        }
+        if let Some(sweep) = self.tree.get_mut("sweep") {
+            sweep.insert(&path.to_string(), path.origin, value);
+        }
+    }
+}
+
+/// Where a value starts: in the argument, and in the shown command line.
+struct At {
+    offset: usize,
+    start: usize,
+}
+
+/// Splits at commas outside brackets and quotation marks, with each part's offset.
+fn split_list(text: &str) -> Vec<(usize, &str)> {
+    let (mut depth, mut quoted, mut escaped, mut from) = (0_i32, false, false, 0);
+    let mut parts = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            '[' | '{' if !quoted => depth += 1,
+            ']' | '}' if !quoted => depth -= 1,
+            ',' if !quoted && depth == 0 => {
+                parts.push((from, &text[from..at]));
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push((from, &text[from..]));
+    parts
+}
+
+/// Names of the components.
+pub fn component_names(tree: &Node) -> Vec<String> {
+    let entries = tree.get("components").map_or(&[][..], Node::entries);
+    entries.iter().map(|entry: &Entry| entry.key.clone()).collect()
+}
+
+/// Names of the configurations; [`BASE`] if there is none.
+pub fn configuration_names(tree: &Node) -> Vec<String> {
+    let items = tree.get("configurations").map_or(&[][..], Node::items);
+    if items.is_empty() {
+        return vec![BASE.to_owned()];
+    }
+    items
+        .iter()
+        .filter_map(|item| item.get("name").and_then(Node::as_text).map(str::to_owned))
+        .collect()
+}
+
+/// The model of a component, if it is known.
+pub fn model_of(component: &Node) -> Option<ModelKind> {
+    let name = component.get("model").and_then(Node::as_text)?;
+    ModelKind::ALL.iter().copied().find(|kind| kind.name() == name)
+}
+
+/// The default configuration of a component's model, as JSON.
+pub fn component_defaults(tree: &Node, name: &str) -> Value {
+    tree.get("components")
+        .and_then(|all| all.get(name))
+        .and_then(model_of)
+        .and_then(|kind| serde_json::to_value(kind.default_config()).ok())
+        .unwrap_or_else(|| json!({}))
+}

@@ -1,0 +1,166 @@
+//! Paths to parameters, such as `orchagent.flap.count` or `mux.steps[2].duration`, and setting a
+//! value at one.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::node::{Node, NodeValue};
+use super::problem::Problem;
+use super::source::Origin;
+
+/// Most levels of a path.
+const MAX_SEGMENTS: usize = 32;
+
+/// A path of at least a component and a key.
+#[derive(Clone, Debug)]
+pub struct Path {
+    segments: Vec<Segment>,
+    /// Where it was written.
+    pub origin: Origin,
+}
+
+/// One step of a path.
+#[derive(Clone, Debug)]
+struct Segment {
+    step: Step,
+    origin: Origin,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl Path {
+    /// Reads a path. `origin` is that of the text, which starts `offset` bytes after it (for
+    /// instance 1 behind a quotation mark).
+    ///
+    /// # Errors
+    /// Why it is no path.
+    pub fn read(text: &str, origin: Origin, offset: usize) -> Result<Self, Problem> {
+        let bad = |reason: &str| Problem::BadPath { text: text.to_owned(), reason: reason.into() };
+        let mut segments = Vec::new();
+        let mut at = 0;
+        for part in text.split('.') {
+            let key = part.split('[').next().unwrap_or_default();
+            if key.is_empty() || key.trim() != key || key.contains(']') {
+                return Err(bad("a name is missing or has blanks or brackets in it"));
+            }
+            let place = |from: usize, to: usize| origin.within(offset + from, offset + to);
+            segments.push(Segment {
+                step: Step::Key(key.to_owned()),
+                origin: place(at, at + key.len()),
+            });
+            let mut from = at + key.len();
+            for index in part[key.len()..].split_inclusive(']') {
+                let digits = index
+                    .strip_prefix('[')
+                    .and_then(|rest| rest.strip_suffix(']'))
+                    .ok_or_else(|| bad("an index is written [0]"))?;
+                let number = digits.parse().map_err(|_| bad("an index is written [0]"))?;
+                let origin = place(from, from + index.len());
+                segments.push(Segment { step: Step::Index(number), origin });
+                from += index.len();
+            }
+            at += part.len() + 1;
+        }
+        if segments.len() > MAX_SEGMENTS {
+            return Err(bad("it has too many parts"));
+        }
+        if !matches!(&segments[..], [_, Segment { step: Step::Key(_), .. }, ..]) {
+            return Err(bad("it names no key of a component"));
+        }
+        Ok(Self { segments, origin })
+    }
+
+    /// The component, or `run`.
+    #[must_use]
+    pub fn component(&self) -> &str {
+        match self.segments.first().map(|segment| &segment.step) {
+            Some(Step::Key(key)) => key,
+            _ => "",
+        }
+    }
+
+    /// Where the component's name was written.
+    #[must_use]
+    pub fn component_origin(&self) -> Origin {
+        self.segments.first().map_or(self.origin, |segment| segment.origin)
+    }
+
+    /// Whether it sets `key` of the component itself.
+    #[must_use]
+    pub fn sets_own(&self, key: &str) -> bool {
+        matches!(&self.segments[..], [_, Segment { step: Step::Key(k), .. }] if k == key)
+    }
+
+    /// Sets the value in `component`. What is not there yet is taken from `defaults`, so that
+    /// setting one key of an object that the file leaves out keeps the others' defaults.
+    ///
+    /// # Errors
+    /// Where the path does not fit the values. Unknown keys are left to the validation.
+    pub fn set(&self, component: &mut Node, defaults: &Value, value: Node) -> Result<(), Problem> {
+        let mut node = component;
+        let mut default = Some(defaults);
+        let mut walked = self.component().to_owned();
+        for segment in self.segments.iter().skip(1) {
+            let at = walked.clone();
+            match &segment.step {
+                Step::Key(key) => {
+                    default = default.and_then(|value| value.get(key));
+                    walked = format!("{walked}.{key}");
+                    node = enter_key(node, key, segment.origin, default)
+                        .map_err(|value| Problem::NotAContainer { at, value })?;
+                }
+                Step::Index(index) => {
+                    default = default.and_then(|value| value.get(index));
+                    walked = format!("{walked}[{index}]");
+                    let value = node.shown(60);
+                    let NodeValue::List(items) = &mut node.value else {
+                        return Err(Problem::NotAContainer { at, value });
+                    };
+                    let length = items.len();
+                    let Some(next) = items.get_mut(*index) else {
+                        return Err(Problem::NoSuchItem { at: walked, length });
+                    };
+                    node = next;
+                }
+            }
+        }
+        *node = value;
+        Ok(())
+    }
+}
+
+/// The value under `key`, which is made from `default` if it is not there. If `node` has no keys:
+/// what it is instead.
+fn enter_key<'a>(
+    node: &'a mut Node,
+    key: &str,
+    origin: Origin,
+    default: Option<&Value>,
+) -> Result<&'a mut Node, String> {
+    if matches!(node.value, NodeValue::Null) {
+        node.value = NodeValue::Object(Vec::new());
+    }
+    if matches!(node.value, NodeValue::Object(_)) && node.get(key).is_none() {
+        node.insert(key, origin, Node::from_json(default.unwrap_or(&Value::Null), origin));
+    }
+    let shown = node.shown(60);
+    node.get_mut(key).ok_or(shown)
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, segment) in self.segments.iter().enumerate() {
+            match &segment.step {
+                Step::Key(key) if position == 0 => formatter.write_str(key)?,
+                Step::Key(key) => write!(formatter, ".{key}")?,
+                Step::Index(index) => write!(formatter, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}

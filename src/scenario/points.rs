@@ -1,0 +1,235 @@
+//! From the tree of values to the typed points.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::design::{Design, PointDesign};
+use super::file::{component_schema, schema_ref};
+use super::identity::{ComponentIdentity, canonical, point_id};
+use super::node::Node;
+use super::overrides::model_of;
+use super::path::Path;
+use super::problem::{Problem, Problems};
+use super::recording::Recordings;
+use super::source::Sources;
+use super::types::Point;
+use super::validate::Validator;
+use crate::models::{Finding, ModelConfig, ModelKind, Severity};
+
+/// Makes the points of one scenario.
+pub struct PointBuilder<'a> {
+    components: Vec<Component>,
+    connections: Vec<(String, String)>,
+    recordings: Recordings,
+    sources: &'a Sources,
+    problems: &'a mut Problems,
+    /// What the models warn of, with the first configuration that has it and how many have it.
+    warnings: Vec<(String, String, usize)>,
+    warned: HashMap<String, usize>,
+}
+
+/// A component as it stands in the file.
+struct Component {
+    name: String,
+    kind: ModelKind,
+    node: Node,
+    defaults: serde_json::Value,
+    /// Once it was needed: the result.
+    ready: Option<Option<Rc<Ready>>>,
+}
+
+/// A component that can be run.
+struct Ready {
+    config: ModelConfig,
+    identity: ComponentIdentity,
+    warnings: Vec<String>,
+}
+
+impl<'a> PointBuilder<'a> {
+    /// For the components of the scenario `tree` whose model is known.
+    pub fn new(
+        tree: &Node,
+        connections: Vec<(String, String)>,
+        sources: &'a Sources,
+        problems: &'a mut Problems,
+    ) -> Self {
+        let entries = tree.get("components").map_or(&[][..], Node::entries);
+        let components = entries
+            .iter()
+            .filter_map(|entry| {
+                let kind = model_of(&entry.value)?;
+                let defaults = serde_json::to_value(kind.default_config()).unwrap_or_default();
+                let (name, node) = (entry.key.clone(), entry.value.clone());
+                Some(Component { name, kind, node, defaults, ready: None })
+            })
+            .collect();
+        Self {
+            components,
+            connections,
+            recordings: Recordings::default(),
+            sources,
+            problems,
+            warnings: Vec::new(),
+            warned: HashMap::new(),
+        }
+    }
+
+    /// All points of `design`; those with problems are left out.
+    pub fn build(&mut self, design: &Design) -> Vec<Point> {
+        let mut points = Vec::new();
+        let mut names = std::collections::HashSet::new();
+        for point_design in design.points() {
+            if self.problems.is_full() {
+                break;
+            }
+            let twice = !names.insert(point_design.name.clone());
+            if twice && let Some((path, value)) = point_design.axes.last() {
+                let name = point_design.name.clone();
+                let problem = Problem::DuplicateName { what: "point", name };
+                self.problems.add(problem, &format!("sweep.{path}"), Some(value.origin));
+            }
+            points.extend(self.point(&point_design));
+        }
+        points
+    }
+
+    /// One sentence for each thing that the models warn of.
+    pub fn into_warnings(self) -> Vec<String> {
+        let sentence = |(text, first, count): (String, String, usize)| match count {
+            1 => format!("{first}: {text}"),
+            _ => format!("{first} and {} more: {text}", count - 1),
+        };
+        self.warnings.into_iter().map(sentence).collect()
+    }
+
+    fn point(&mut self, design: &PointDesign<'_>) -> Option<Point> {
+        let set = design.configuration.map_or(&[][..], |configuration| &configuration.set[..]);
+        let all: Vec<(&Path, &Node)> = set
+            .iter()
+            .map(|(path, value)| (path, value))
+            .chain(design.axes.iter().copied())
+            .collect();
+        let mut ready = Vec::with_capacity(self.components.len());
+        for index in 0..self.components.len() {
+            let name = &self.components[index].name;
+            let own: Vec<_> =
+                all.iter().filter(|(path, _)| path.component() == name).copied().collect();
+            ready.push(self.component(index, &own, &design.name));
+        }
+        let ready: Vec<Rc<Ready>> = ready.into_iter().collect::<Option<_>>()?;
+        for warning in ready.iter().flat_map(|ready| &ready.warnings) {
+            self.warn(warning, &design.name);
+        }
+        let identities: Vec<&ComponentIdentity> = ready.iter().map(|r| &r.identity).collect();
+        let axes = design.axes.iter().map(|(path, value)| (path.to_string(), value.to_json()));
+        let components =
+            ready.iter().map(|ready| (ready.identity.name.clone(), ready.config.clone()));
+        Some(Point {
+            id: point_id(&identities, &self.connections),
+            configuration: design.name.clone(),
+            note: design.configuration.and_then(|configuration| configuration.note.clone()),
+            axes: axes.collect(),
+            components: components.collect(),
+        })
+    }
+
+    fn component(
+        &mut self,
+        index: usize,
+        set: &[(&Path, &Node)],
+        configuration: &str,
+    ) -> Option<Rc<Ready>> {
+        if set.is_empty() {
+            if self.components[index].ready.is_none() {
+                let node = self.components[index].node.clone();
+                let ready = self.prepare(index, node, configuration);
+                self.components[index].ready = Some(ready);
+            }
+            return self.components[index].ready.clone().flatten();
+        }
+        let component = &self.components[index];
+        let mut node = component.node.clone();
+        for (path, value) in set {
+            if let Err(problem) = path.set(&mut node, &component.defaults, (*value).clone()) {
+                self.problems.add(problem, &path.to_string(), Some(path.origin));
+                return None;
+            }
+        }
+        self.prepare(index, node, configuration)
+    }
+
+    /// Validates and reads one component.
+    fn prepare(&mut self, index: usize, mut node: Node, configuration: &str) -> Option<Rc<Ready>> {
+        let Component { name, kind, .. } = &self.components[index];
+        let (name, kind) = (name.clone(), *kind);
+        let path = format!("components.{name}");
+        let mut found = Problems::default();
+        Validator::new(schema_ref()).check(component_schema(), &node, &path, &mut found);
+        if found.is_empty() {
+            self.recordings.resolve(&mut node, &path, self.sources, &mut found);
+        }
+        if !found.is_empty() {
+            self.problems.append(found);
+            return None;
+        }
+        let mut json = node.to_json();
+        if let Some(map) = json.as_object_mut() {
+            map.shift_remove("model");
+        }
+        let config = match kind.read_config(json) {
+            Ok(config) => config,
+            Err(error) => {
+                let within = error.path().to_string();
+                let origin = node.nearest(keys(&within)).origin;
+                let reason = error.inner().to_string();
+                let problem = Problem::Unacceptable { reason };
+                self.problems.add(problem, &format!("{path}.{within}"), Some(origin));
+                return None;
+            }
+        };
+        let mut warnings = Vec::new();
+        let mut possible = true;
+        for finding in config.check() {
+            match finding.severity {
+                Severity::Error => {
+                    possible = false;
+                    self.impossible(&path, &node, finding, configuration);
+                }
+                Severity::Warning => warnings.push(self.warning_text(&path, &node, &finding)),
+            }
+        }
+        if !possible {
+            return None;
+        }
+        let parameters = canonical(&serde_json::to_value(&config).unwrap_or_default());
+        let identity = ComponentIdentity { name, model: kind.name(), parameters };
+        Some(Rc::new(Ready { config, identity, warnings }))
+    }
+
+    fn impossible(&mut self, path: &str, node: &Node, finding: Finding, configuration: &str) {
+        let origin = node.nearest(keys(&finding.path)).origin;
+        let at = format!("{path}.{} in \"{configuration}\"", finding.path);
+        let Finding { problem, allowed, .. } = finding;
+        self.problems.add(Problem::Impossible { problem, allowed }, &at, Some(origin));
+    }
+
+    fn warning_text(&self, path: &str, node: &Node, finding: &Finding) -> String {
+        let place = self.sources.line(node.nearest(keys(&finding.path)).origin);
+        format!("{path}.{}: {}; {} ({place})", finding.path, finding.problem, finding.allowed)
+    }
+
+    fn warn(&mut self, text: &str, configuration: &str) {
+        match self.warned.get(text).and_then(|index| self.warnings.get_mut(*index)) {
+            Some(known) => known.2 += 1,
+            None => {
+                self.warned.insert(text.to_owned(), self.warnings.len());
+                self.warnings.push((text.to_owned(), configuration.to_owned(), 1));
+            }
+        }
+    }
+}
+
+/// The keys and indices of a path such as `flap.members[2].count`.
+fn keys(path: &str) -> impl Iterator<Item = &str> {
+    path.split(['.', '[', ']']).filter(|key| !key.is_empty())
+}

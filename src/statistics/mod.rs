@@ -1,0 +1,24 @@
+//! Figures over replications, each with its interval. It knows nothing of simulation.
+//!
+//! - [`moments`]: running mean and variance, and the Student-t interval of a mean.
+//! - [`quantile`]: quantiles and their order-statistic intervals.
+//! - [`rate`]: the Wilson interval of a rate.
+//! - [`paired`]: differences and ratios of two configurations on common random numbers.
+//! - [`multiple`]: the correction of several p values by Holm.
+//!
+//! Replications are independent of each other; every interval here rests on that.
+
+pub mod interval;
+pub mod moments;
+pub mod multiple;
+pub mod paired;
+pub mod quantile;
+pub mod rate;
+
+pub use interval::{Estimate, Interval};
+pub use moments::Moments;
+pub use quantile::Sorted;
+pub use rate::Rate;
+
+#[cfg(test)]
+mod coverage;

@@ -1,0 +1,213 @@
+//! Two configurations compared on common random numbers: replication r of one with replication r
+//! of the other.
+//!
+//! - Differences of means: Student-t over the differences.
+//! - Ratios of means: Fieller (1954), exact for normal data, over the pairs.
+//! - Differences and ratios of quantiles: the percentile bootstrap over pairs (Efron 1979), with a
+//!   fixed seed so that the same data give the same interval.
+
+use rand::RngExt;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::interval::{Estimate, Interval, student_quantile};
+use super::moments::Moments;
+use super::quantile::quantile_of_sorted;
+use crate::engine::StreamSeed;
+
+/// Resamples of the bootstrap.
+const RESAMPLES: usize = 2_000;
+
+/// Values of two configurations, pair by pair.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pairs(Vec<(f64, f64)>);
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contrast {
+    /// The first less the second.
+    Difference,
+    /// The first divided by the second.
+    Ratio,
+}
+
+impl Contrast {
+    fn of(self, first: f64, second: f64) -> f64 {
+        match self {
+            Self::Difference => first - second,
+            Self::Ratio => first / second,
+        }
+    }
+}
+
+impl Pairs {
+    /// Pairs `first` with `second` by position; a pair in which either is NaN does not count.
+    #[must_use]
+    pub fn new(first: &[f64], second: &[f64]) -> Self {
+        let both = |(a, b): &(f64, f64)| !a.is_nan() && !b.is_nan();
+        Self(first.iter().copied().zip(second.iter().copied()).filter(both).collect())
+    }
+
+    /// How many pairs.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The difference or ratio of the means.
+    #[must_use]
+    pub fn means(&self, contrast: Contrast, confidence: f64) -> Estimate {
+        match contrast {
+            Contrast::Difference => self.differences().mean_estimate(confidence),
+            Contrast::Ratio => self.ratio_of_means(confidence),
+        }
+    }
+
+    /// The p value of "the means are equal", by Student's t over the differences; NaN below two
+    /// pairs. Differences that are all the same have p value 0, or 1 when they are 0.
+    #[must_use]
+    pub fn p_value(&self) -> f64 {
+        let differences = self.differences();
+        let error = (differences.variance() / differences.count() as f64).sqrt();
+        if error.is_nan() {
+            return f64::NAN;
+        }
+        if error == 0.0 {
+            return if differences.mean() == 0.0 { 1.0 } else { 0.0 };
+        }
+        let freedom = (differences.count() - 1) as f64;
+        let Ok(student) = StudentsT::new(0.0, 1.0, freedom) else { return f64::NAN };
+        2.0 * student.sf((differences.mean() / error).abs())
+    }
+
+    /// The difference or ratio of the `probability`-quantiles.
+    #[must_use]
+    pub fn quantiles(&self, probability: f64, contrast: Contrast, confidence: f64) -> Estimate {
+        if self.0.is_empty() {
+            return Estimate::UNKNOWN;
+        }
+        let mut first: Vec<f64> = self.0.iter().map(|pair| pair.0).collect();
+        let mut second: Vec<f64> = self.0.iter().map(|pair| pair.1).collect();
+        let figure = |first: &mut [f64], second: &mut [f64]| {
+            first.sort_unstable_by(f64::total_cmp);
+            second.sort_unstable_by(f64::total_cmp);
+            let (a, b) =
+                (quantile_of_sorted(first, probability), quantile_of_sorted(second, probability));
+            contrast.of(a, b)
+        };
+        let value = figure(&mut first, &mut second);
+        // An extreme quantile of a resample is the extreme of the sample more often than not:
+        // the bootstrap then pretends to know what it has not seen.
+        let rarer = (1.0 - probability).min(probability);
+        if (self.0.len() as f64) * rarer < 1.0 || self.0.len() < 6 {
+            return Estimate { value, interval: Interval::UNBOUNDED };
+        }
+        let mut stream = StreamSeed::default().stream("statistics", "bootstrap");
+        let mut figures: Vec<f64> = Vec::with_capacity(RESAMPLES);
+        for _ in 0..RESAMPLES {
+            for (a, b) in first.iter_mut().zip(second.iter_mut()) {
+                (*a, *b) = self.0[stream.random_range(0..self.0.len())];
+            }
+            figures.push(figure(&mut first, &mut second));
+        }
+        figures.sort_unstable_by(f64::total_cmp);
+        let tail = (1.0 - confidence) / 2.0;
+        let interval = Interval {
+            low: quantile_of_sorted(&figures, tail).min(value),
+            high: quantile_of_sorted(&figures, 1.0 - tail).max(value),
+        };
+        Estimate { value, interval }
+    }
+
+    /// The difference or ratio of the least or greatest values of these very pairs.
+    #[must_use]
+    pub fn extremes(&self, greatest: bool, contrast: Contrast) -> Estimate {
+        let first: Moments = self.0.iter().map(|pair| pair.0).collect();
+        let second: Moments = self.0.iter().map(|pair| pair.1).collect();
+        Estimate::exact(if greatest {
+            contrast.of(first.max(), second.max())
+        } else {
+            contrast.of(first.min(), second.min())
+        })
+    }
+
+    fn differences(&self) -> Moments {
+        self.0.iter().map(|(first, second)| first - second).collect()
+    }
+
+    /// Fieller: the ratios r for which `mean(first) - r mean(second)` is within t standard errors of
+    /// 0, the roots of a quadratic. Unbounded when the second mean may be 0.
+    fn ratio_of_means(&self, confidence: f64) -> Estimate {
+        let first: Moments = self.0.iter().map(|pair| pair.0).collect();
+        let second: Moments = self.0.iter().map(|pair| pair.1).collect();
+        let (x, y) = (first.mean(), second.mean());
+        let unbounded = Estimate { value: x / y, interval: Interval::UNBOUNDED };
+        if self.0.len() < 2 {
+            return unbounded;
+        }
+        let count = self.0.len() as f64;
+        let covariance = self.0.iter().map(|(a, b)| (a - x) * (b - y)).sum::<f64>() / (count - 1.0);
+        let t = student_quantile(confidence, count - 1.0);
+        let scale = t * t / count;
+        let square = y * y - scale * second.variance();
+        if square <= 0.0 {
+            return unbounded;
+        }
+        let cross = x * y - scale * covariance;
+        let constant = x * x - scale * first.variance();
+        let root = (cross * cross - square * constant).max(0.0).sqrt();
+        let interval = Interval { low: (cross - root) / square, high: (cross + root) / square };
+        Estimate { value: x / y, interval }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_both_share_cancels_in_a_paired_difference() {
+        let noise: Vec<f64> = (0..40).map(|i| f64::from(i * 37 % 41)).collect();
+        let shifted: Vec<f64> =
+            noise.iter().enumerate().map(|(i, x)| x + 2.0 + 0.01 * (i % 2) as f64).collect();
+        let pairs = Pairs::new(&shifted, &noise);
+        let difference = pairs.means(Contrast::Difference, 0.95);
+        assert!((difference.value - 2.005).abs() < 1e-9);
+        assert!(difference.interval.half_width() < 0.002);
+        assert!(pairs.p_value() < 1e-12);
+    }
+
+    #[test]
+    fn a_constant_ratio_has_no_width() {
+        let first = [2.0, 4.0, 8.0, 6.0];
+        let second = [1.0, 2.0, 4.0, 3.0];
+        let ratio = Pairs::new(&first, &second).means(Contrast::Ratio, 0.95);
+        assert!((ratio.value - 2.0).abs() < 1e-12);
+        assert!(ratio.interval.half_width() < 1e-7);
+    }
+
+    #[test]
+    fn the_ratio_to_a_mean_that_may_be_zero_is_unbounded() {
+        let ratio = Pairs::new(&[1.0, 2.0, 3.0], &[-1.0, 0.5, 1.0]).means(Contrast::Ratio, 0.95);
+        assert_eq!(ratio.interval, Interval::UNBOUNDED);
+    }
+
+    #[test]
+    fn a_pair_without_a_figure_does_not_count() {
+        assert_eq!(Pairs::new(&[1.0, f64::NAN, 3.0], &[1.0, 2.0, f64::NAN]).count(), 1);
+    }
+
+    #[test]
+    fn too_few_pairs_do_not_bound_an_extreme_quantile() {
+        let values: Vec<f64> = (0..50).map(f64::from).collect();
+        let pairs = Pairs::new(&values, &values);
+        assert_eq!(pairs.quantiles(0.99, Contrast::Ratio, 0.95).interval, Interval::UNBOUNDED);
+        assert!(pairs.quantiles(0.5, Contrast::Difference, 0.95).interval.is_bounded());
+    }
+
+    #[test]
+    fn equal_samples_are_no_difference() {
+        let values = [1.0, 2.0, 5.0];
+        assert_eq!(Pairs::new(&values, &values).p_value(), 1.0);
+        assert!(Pairs::new(&[1.0], &[2.0]).p_value().is_nan());
+    }
+}

@@ -1,0 +1,111 @@
+//! The interval of a rate: so many out of so many.
+
+use super::interval::{Estimate, Interval, normal_quantile};
+
+/// `hits` out of `trials`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rate {
+    /// How often it happened.
+    pub hits: u64,
+    /// How often it could have.
+    pub trials: u64,
+}
+
+impl Rate {
+    /// The share with the score interval of Wilson (1927), which is sound near 0 and 1 and for
+    /// few trials.
+    #[must_use]
+    pub fn estimate(self, confidence: f64) -> Estimate {
+        if self.trials == 0 {
+            return Estimate::UNKNOWN;
+        }
+        let trials = self.trials as f64;
+        let share = self.hits as f64 / trials;
+        let z = normal_quantile(confidence);
+        let weight = z * z / trials;
+        let centre = (share + weight / 2.0) / (1.0 + weight);
+        let spread = (share * (1.0 - share) / trials + weight / (4.0 * trials)).sqrt();
+        let half_width = z * spread / (1.0 + weight);
+        // Rounding must not push an end past the share itself.
+        let interval = Interval {
+            low: (centre - half_width).clamp(0.0, share),
+            high: (centre + half_width).clamp(share, 1.0),
+        };
+        Estimate { value: share, interval }
+    }
+
+    /// `self - other`, with the hybrid score interval of Newcombe (1998, method 10), which takes
+    /// the two as independent. Common random numbers make it wider than need be, never narrower,
+    /// where they help.
+    #[must_use]
+    pub fn difference(self, other: Self, confidence: f64) -> Estimate {
+        let (here, there) = (self.estimate(confidence), other.estimate(confidence));
+        if here.value.is_nan() || there.value.is_nan() {
+            return Estimate::UNKNOWN;
+        }
+        let value = here.value - there.value;
+        let below = (here.value - here.interval.low).hypot(there.interval.high - there.value);
+        let above = (here.interval.high - here.value).hypot(there.value - there.interval.low);
+        Estimate { value, interval: Interval { low: value - below, high: value + above } }
+    }
+
+    /// `self / other`: the extremes over both Wilson intervals, each at a confidence that makes
+    /// the two hold together (Bonferroni). Unbounded above when `other` may be 0.
+    #[must_use]
+    pub fn ratio(self, other: Self, confidence: f64) -> Estimate {
+        let each = 1.0 - (1.0 - confidence) / 2.0;
+        let (here, there) = (self.estimate(each), other.estimate(each));
+        if here.value.is_nan() || there.value.is_nan() {
+            return Estimate::UNKNOWN;
+        }
+        let high = if there.interval.low > 0.0 {
+            here.interval.high / there.interval.low
+        } else {
+            f64::INFINITY
+        };
+        let value = here.value / there.value;
+        Estimate {
+            value,
+            interval: Interval { low: here.interval.low / there.interval.high, high },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_near(estimate: Estimate, low: f64, high: f64) {
+        let Interval { low: l, high: h } = estimate.interval;
+        assert!((l - low).abs() < 5e-5 && (h - high).abs() < 5e-5, "{l} to {h}");
+    }
+
+    #[test]
+    fn wilson_intervals_are_those_of_newcombe_1998() {
+        // Newcombe (1998), Statistics in Medicine 17, 857-872, table I, method 3.
+        assert_near(Rate { hits: 81, trials: 263 }.estimate(0.95), 0.2553, 0.3662);
+        assert_near(Rate { hits: 15, trials: 148 }.estimate(0.95), 0.0624, 0.1605);
+        assert_near(Rate { hits: 0, trials: 20 }.estimate(0.95), 0.0, 0.1611);
+        assert_near(Rate { hits: 1, trials: 29 }.estimate(0.95), 0.0061, 0.1718);
+    }
+
+    #[test]
+    fn differences_are_those_of_newcombe_1998() {
+        // Newcombe (1998), Statistics in Medicine 17, 873-890, table II, method 10: 56/70 - 48/80.
+        let difference =
+            Rate { hits: 56, trials: 70 }.difference(Rate { hits: 48, trials: 80 }, 0.95);
+        assert_near(difference, 0.0524, 0.3339);
+    }
+
+    #[test]
+    fn the_ratio_to_a_rate_that_may_be_zero_is_unbounded() {
+        let ratio = Rate { hits: 5, trials: 10 }.ratio(Rate { hits: 0, trials: 10 }, 0.95);
+        assert_eq!(ratio.interval.high, f64::INFINITY);
+        assert!(ratio.interval.low > 0.5);
+    }
+
+    #[test]
+    fn no_trials_no_rate() {
+        assert!(Rate::default().estimate(0.95).value.is_nan());
+    }
+}
