@@ -88,10 +88,13 @@ fn print_case(case: &Case, runs: &Runs) {
         if median == 0.0 && predicted == 0.0 {
             continue;
         }
-        let (first, last) = (of.first().copied().unwrap_or(f64::NAN), of.last().copied().unwrap_or(f64::NAN));
+        let (first, last) =
+            (of.first().copied().unwrap_or(f64::NAN), of.last().copied().unwrap_or(f64::NAN));
         println!(
             "   {metric:24} measured {median:10.3} [{low:10.3} {high:10.3}]  predicted {predicted:10.3} [{:10.3} {:10.3}]  {:+6.1} %",
-            first * scale, last * scale, 100.0 * (predicted / median - 1.0),
+            first * scale,
+            last * scale,
+            100.0 * (predicted / median - 1.0),
         );
     }
 }

@@ -88,17 +88,28 @@ fn check_clients(config: &Config, findings: &mut Vec<Finding>) {
     if clients.arrival == Arrival::Closed && u64::from(clients.users) > clients.requests {
         findings.push(Finding::warning(
             "clients.users",
-            format!("{} users for {} requests: some have nothing to do", clients.users, clients.requests),
+            format!(
+                "{} users for {} requests: some have nothing to do",
+                clients.users, clients.requests
+            ),
             "at most clients.requests",
         ));
     }
     if clients.arrival == Arrival::Trace {
         let times = &clients.arrival_times;
         if times.is_empty() {
-            findings.push(Finding::error("clients.arrival_times", "a trace without times", "one time or more"));
+            findings.push(Finding::error(
+                "clients.arrival_times",
+                "a trace without times",
+                "one time or more",
+            ));
         }
         if times.windows(2).any(|pair| pair[0] > pair[1]) {
-            findings.push(Finding::error("clients.arrival_times", "not in order", "ascending times"));
+            findings.push(Finding::error(
+                "clients.arrival_times",
+                "not in order",
+                "ascending times",
+            ));
         }
     }
 }
@@ -111,20 +122,35 @@ fn check_timeouts(config: &Config, findings: &mut Vec<Finding>) {
             ("clients.read_timeout", clients.read_timeout),
         ] {
             if given.is_some() {
-                findings.push(Finding::error(path, "has no meaning in mode total", "clients.timeout_mode: \"phase\""));
+                findings.push(Finding::error(
+                    path,
+                    "has no meaning in mode total",
+                    "clients.timeout_mode: \"phase\"",
+                ));
             }
         }
     }
     let limit = clients.limit_on_reading();
-    if limit.is_some_and(SimDuration::is_zero) || clients.limit_on_connecting().is_some_and(SimDuration::is_zero) {
-        findings.push(Finding::error("clients.timeout", "0 s: every attempt fails at once", "above 0"));
+    if limit.is_some_and(SimDuration::is_zero)
+        || clients.limit_on_connecting().is_some_and(SimDuration::is_zero)
+    {
+        findings.push(Finding::error(
+            "clients.timeout",
+            "0 s: every attempt fails at once",
+            "above 0",
+        ));
     }
     let service = shortest_service(config);
     let Some(limit) = limit.filter(|limit| *limit < service) else { return };
-    let problem = format!("{limit} is shorter than the shortest service, {service}: no attempt can succeed");
+    let problem =
+        format!("{limit} is shorter than the shortest service, {service}: no attempt can succeed");
     let unlimited = clients.retry.attempts >= 1_000_000 && clients.retry.within.is_none();
     findings.push(if unlimited {
-        Finding::error("clients.timeout", format!("{problem}, and retries never end"), "longer, or limited retries")
+        Finding::error(
+            "clients.timeout",
+            format!("{problem}, and retries never end"),
+            "longer, or limited retries",
+        )
     } else {
         Finding::warning("clients.timeout", problem, "longer than the service")
     });
@@ -143,7 +169,8 @@ fn shortest_service(config: &Config) -> SimDuration {
         HandlerPreset::Plain => constant(&handler.cpu).saturating_add(constant(&handler.wait)),
         HandlerPreset::MuxToggle if handler.toggle.no_op_share > 0.0 => SimDuration::ZERO,
         HandlerPreset::MuxToggle => {
-            let call = constant(&handler.toggle.serial).saturating_add(constant(&handler.toggle.delay));
+            let call =
+                constant(&handler.toggle.serial).saturating_add(constant(&handler.toggle.delay));
             call.saturating_mul(u64::from(handler.toggle.calls))
         }
         HandlerPreset::MuxToggleAll => {
@@ -158,17 +185,29 @@ fn check_network(config: &Config, findings: &mut Vec<Finding>) {
     if network.timer_wheel
         && !(SimDuration::from_millis(1)..=SimDuration::from_millis(10)).contains(&tick)
     {
-        findings.push(Finding::error("network.tick", format!("{tick}"), "1 ms to 10 ms (HZ of 1000 to 100)"));
+        findings.push(Finding::error(
+            "network.tick",
+            format!("{tick}"),
+            "1 ms to 10 ms (HZ of 1000 to 100)",
+        ));
     }
     if network.initial_rto.is_zero() || network.min_rto.is_zero() {
-        findings.push(Finding::error("network.initial_rto", "a retransmission timeout of 0 s", "above 0"));
+        findings.push(Finding::error(
+            "network.initial_rto",
+            "a retransmission timeout of 0 s",
+            "above 0",
+        ));
     }
 }
 
 fn check_handler(config: &Config, findings: &mut Vec<Finding>) {
     let toggle = &config.handler.toggle;
     if toggle.turns > 0 && toggle.turn_cpu.is_zero() && toggle.turn_cpu_per_call.is_zero() {
-        findings.push(Finding::error("handler.toggle.turn_cpu", "turns that take no time", "above 0"));
+        findings.push(Finding::error(
+            "handler.toggle.turn_cpu",
+            "turns that take no time",
+            "above 0",
+        ));
     }
     if config.handler.preset == HandlerPreset::Plain && *toggle != Default::default() {
         findings.push(Finding::warning(

@@ -144,8 +144,7 @@ impl HttpPool {
                 let threaded = server.accepting != Accepting::OneByOne
                     || config.handler.preset == super::HandlerPreset::MuxToggleAll;
                 let interval = config.host.switch_interval;
-                let interpreter =
-                    threaded.then(|| host.add_interpreter(interval, Handoff::Fifo));
+                let interpreter = threaded.then(|| host.add_interpreter(interval, Handoff::Fifo));
                 if let Some(interpreter) = interpreter {
                     host.set_handoff(interpreter, server.handoff_cpu);
                 }

@@ -133,11 +133,6 @@ impl Connections {
     pub fn close(&mut self, index: u32) {
         self.free.push(index);
     }
-
-    /// How many are open.
-    pub fn open_count(&self) -> usize {
-        self.entries.len() - self.free.len()
-    }
 }
 
 impl std::ops::Index<u32> for Connections {

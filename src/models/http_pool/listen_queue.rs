@@ -92,12 +92,6 @@ impl ListenQueue {
         self.queue.pop_front()
     }
 
-    /// Connections in the accept queue, also those whose client has left.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.queue.len()
-    }
-
     /// True when there is nothing to accept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -127,13 +121,14 @@ mod tests {
             assert_eq!(queue.syn(), SynOutcome::HalfOpen);
             assert!(queue.complete(connection, true));
         }
-        assert_eq!((queue.syn(), queue.len(), queue.overflows), (SynOutcome::Dropped, 129, 1));
+        assert_eq!((queue.syn(), queue.greatest(), queue.overflows), (SynOutcome::Dropped, 129, 1));
     }
 
     #[test]
     fn the_backlog_is_cut_to_somaxconn() {
         let mut queue = ListenQueue::new(2048, 16, true);
-        let taken = (0..100).filter(|&c| queue.syn() == SynOutcome::HalfOpen && queue.complete(c, true));
+        let taken =
+            (0..100).filter(|&c| queue.syn() == SynOutcome::HalfOpen && queue.complete(c, true));
         assert_eq!(taken.count(), 17);
     }
 

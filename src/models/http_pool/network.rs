@@ -240,11 +240,7 @@ impl HttpPool {
     }
 
     /// The client lets go of the connection: it has its answer, or has given up.
-    pub(super) fn leave<G: Copy + From<Event>>(
-        &mut self,
-        engine: &mut Engine<G>,
-        connection: u32,
-    ) {
+    pub(super) fn leave<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, connection: u32) {
         let open = &mut self.connections[connection];
         open.client = NONE;
         match (open.server_side, open.client_side) {

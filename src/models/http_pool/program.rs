@@ -7,7 +7,9 @@ use super::handler_config::{HandlerConfig, HandlerPreset, LockScope};
 use super::presets::Server;
 use crate::engine::{Engine, SimDuration, Stream, StreamSeed};
 use crate::quantities::{DurationDistribution, DurationSampler};
-use crate::resources::{Handoff, InterpreterId, LockId, LoopId, PoolId, Step, StepExecutor, StepEvent};
+use crate::resources::{
+    Handoff, InterpreterId, LockId, LoopId, PoolId, Step, StepEvent, StepExecutor,
+};
 
 /// What the requests of one process share.
 #[derive(Clone, Copy, Debug)]
@@ -223,9 +225,11 @@ impl ProgramMaker {
     }
 
     fn append_call(&mut self, steps: &mut Vec<Step>, process: &ProcessResources) {
+        let factor = self.vary();
         let toggle = &self.handler.toggle;
-        push_cpu(steps, process, toggle.parent_cpu);
-        steps.push(Step::Spawn { cpu: toggle.child_cpu, blocked: SimDuration::ZERO });
+        push_cpu(steps, process, scale(toggle.parent_cpu, factor));
+        let cpu = scale(toggle.child_cpu, factor);
+        steps.push(Step::Spawn { cpu, blocked: SimDuration::ZERO });
         let turns = toggle.turns as usize;
         let serial = self.serial.sample(&mut self.random[TOGGLE]);
         let delay = self.delay.sample(&mut self.random[TOGGLE]);

@@ -22,9 +22,9 @@ mod executor;
 mod job;
 mod running;
 mod state;
-mod turns;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use executor::{StepEvent, StepExecutor};
 pub use job::{Attribution, FinishedJob, InterpreterId, JobId, LockId, LoopId, PoolId, Step};

@@ -15,6 +15,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         while let Some(slot) = self.ready.pop_front() {
             while self.take_step(engine, slot) {}
         }
+        self.begin_turns(engine.now());
     }
 
     /// Takes the next step; true when the job goes on at once.

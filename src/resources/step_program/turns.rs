@@ -49,22 +49,24 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
 
     pub(super) fn ask_turn(&mut self, now: SimTime, slot: u32, of: LoopId) {
         self.enter(now, slot, State::AwaitingTurn(of));
-        let of_loop = &mut self.loops[of.0 as usize];
-        of_loop.waiting.push(slot);
-        if !self.cpu.contains(of_loop.slot) {
-            self.begin_turn(now, of);
+        self.loops[of.0 as usize].waiting.push(slot);
+    }
+
+    /// Begins a turn of every loop that is between turns while somebody waits. Called when no job
+    /// can go on at this instant, so that who was served and asks again at once is in time.
+    pub(super) fn begin_turns(&mut self, now: SimTime) {
+        for of_loop in &mut self.loops {
+            if of_loop.waiting.is_empty() || self.cpu.contains(of_loop.slot) {
+                continue;
+            }
+            mem::swap(&mut of_loop.serving, &mut of_loop.waiting);
+            let served = of_loop.serving.len() as u64;
+            let work = of_loop.turn.saturating_add(of_loop.per_job.saturating_mul(served));
+            self.cpu.add(now, of_loop.slot, work);
         }
     }
 
-    fn begin_turn(&mut self, now: SimTime, of: LoopId) {
-        let of_loop = &mut self.loops[of.0 as usize];
-        mem::swap(&mut of_loop.serving, &mut of_loop.waiting);
-        let served = of_loop.serving.len() as u64;
-        let work = of_loop.turn.saturating_add(of_loop.per_job.saturating_mul(served));
-        self.cpu.add(now, of_loop.slot, work);
-    }
-
-    /// The turn is over: all that it served go on, and those who came meanwhile get the next one.
+    /// The turn is over: all that it served go on.
     pub(super) fn end_turn(&mut self, now: SimTime, of: LoopId) {
         let mut served = mem::take(&mut self.loops[of.0 as usize].serving);
         for slot in served.drain(..) {
@@ -73,9 +75,6 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             self.make_ready(slot);
         }
         self.loops[of.0 as usize].serving = served;
-        if !self.loops[of.0 as usize].waiting.is_empty() {
-            self.begin_turn(now, of);
-        }
     }
 
     pub(super) fn withdraw_from_turn(&mut self, slot: u32, of: LoopId) {
