@@ -145,7 +145,7 @@ impl HttpPool {
             pause
         };
         let passed = now.since(client.first_attempt).saturating_add(pause);
-        let in_time = retry.within.is_none_or(|within| passed < within);
+        let in_time = retry.within.is_none_or(|within| passed <= within);
         if client.retries >= retry.attempts || !in_time {
             self.request_failed(engine, index);
             return;
