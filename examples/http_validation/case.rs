@@ -41,7 +41,6 @@ pub struct Case {
     pub background_sleep_ms: Vec<f64>,
     pub stop_issuing_after_s: Option<f64>,
     pub kernel: Kernel,
-    pub note: Option<String>,
     #[serde(default)]
     pub repeats: Repeats,
 }
@@ -86,23 +85,15 @@ impl<'de> Deserialize<'de> for Repeats {
 }
 
 impl Repeats {
-    /// The median over the repeats.
-    pub fn median(&self, figure: &str) -> Option<f64> {
-        let mut values = self.0.get(figure)?.clone();
-        values.sort_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        match values.len() {
-            0 => None,
-            n if n % 2 == 1 => Some(values[middle]),
-            _ => Some((values[middle - 1] + values[middle]) / 2.0),
-        }
+    /// The values of all repeats; those that are `null` are left out.
+    pub fn values(&self, figure: &str) -> &[f64] {
+        self.0.get(figure).map_or(&[], Vec::as_slice)
     }
 
-    /// The least and the greatest.
-    pub fn range(&self, figure: &str) -> Option<(f64, f64)> {
-        let values = self.0.get(figure)?;
-        let least = values.iter().copied().reduce(f64::min)?;
-        Some((least, values.iter().copied().reduce(f64::max)?))
+    /// The median over the repeats.
+    pub fn median(&self, figure: &str) -> Option<f64> {
+        let values = self.values(figure);
+        (!values.is_empty()).then(|| crate::judge::median(values))
     }
 }
 
@@ -115,6 +106,49 @@ fn millis(millis: f64) -> SimDuration {
 }
 
 impl Case {
+    /// What the case is for.
+    pub fn role(&self) -> &str {
+        self.role.as_deref().unwrap_or("predict")
+    }
+
+    /// Answers for each second of each repeat.
+    pub fn throughputs(&self) -> Vec<f64> {
+        let (ok, elapsed) = (self.repeats.values("ok"), self.repeats.values("elapsed_s"));
+        ok.iter().zip(elapsed).map(|(ok, elapsed)| ok / elapsed).collect()
+    }
+
+    /// Server, load and service in a few words.
+    pub fn summary(&self) -> String {
+        let server = match self.server.as_str() {
+            "werkzeug_single" => "wz1".to_owned(),
+            "werkzeug_threaded" => "wzT".to_owned(),
+            "gunicorn_sync" => format!("sync {}", self.workers),
+            _ => format!("gthread {}x{}", self.workers, self.threads),
+        };
+        let mut text = format!("{server}, backlog {}, {}", self.backlog, self.arrival);
+        if self.users > 0 {
+            text.push_str(&format!(", {} users", self.users));
+        }
+        text.push_str(&format!(", {} requests", self.requests));
+        let mut add = |wanted: bool, what: String| {
+            if wanted {
+                text.push_str(", ");
+                text.push_str(&what);
+            }
+        };
+        add(self.service_sleep_ms > 0.0, format!("sleep {} ms", self.service_sleep_ms));
+        add(self.service_cpu_ms > 0.0, format!("compute {} ms", self.service_cpu_ms));
+        add(self.service_spawns > 0, format!("{} processes", self.service_spawns));
+        add(self.service_lock, "one lock".to_owned());
+        add(true, format!("timeout {} s", self.client_timeout_s));
+        add(self.timeout_mode == "phase", "per phase".to_owned());
+        add(self.stuck_conns > 0, format!("{} silent peers", self.stuck_conns));
+        add(self.kernel.syncookies == 0, "no cookies".to_owned());
+        add(self.kernel.somaxconn < 4096, format!("somaxconn {}", self.kernel.somaxconn));
+        add(self.kernel.syn_linear_timeouts > 0, "linear SYN clock".to_owned());
+        text
+    }
+
     /// The configuration that predicts it. Everything that is no setting of the case comes from
     /// the calibration cases: the presets' overheads, and [`host`] and [`client`] costs here.
     pub fn config(&self, cores: u32) -> Option<Config> {

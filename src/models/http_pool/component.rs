@@ -97,6 +97,8 @@ pub struct HttpPool {
     pub(super) one_way: SimDuration,
     /// Retransmission timeout of data on a new connection.
     pub(super) rto: SimDuration,
+    /// When such data is first sent again.
+    pub(super) probe: SimDuration,
 
     pub(super) host: StepExecutor<Event>,
     pub(super) programs: ProgramMaker,
@@ -157,6 +159,7 @@ impl HttpPool {
             name: name.to_owned(),
             one_way: SimDuration::from_nanos(network.round_trip.as_nanos() / 2),
             rto: SimDuration::ZERO,
+            probe: SimDuration::ZERO,
             host,
             programs,
             steps: Vec::new(),
@@ -188,6 +191,7 @@ impl HttpPool {
             server,
         };
         pool.rto = pool.initial_data_timeout();
+        pool.probe = pool.probe_timeout();
         pool
     }
 

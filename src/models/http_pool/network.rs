@@ -109,7 +109,17 @@ impl HttpPool {
     /// probe comes after one timeout, the first retransmission one timeout later, and then the
     /// interval doubles (`tcp_schedule_loss_probe`, `tcp_rearm_rto`, `tcp_retransmit_timer`).
     fn data_timeout(&self, copies: u32) -> SimDuration {
-        self.rto.saturating_mul(1 << copies.saturating_sub(1).min(30))
+        match copies {
+            0 => self.probe.min(self.rto),
+            _ => self.rto.saturating_mul(1 << (copies - 1).min(30)),
+        }
+    }
+
+    /// After how long the tail-loss probe is sent (`tcp_schedule_loss_probe`).
+    pub(super) fn probe_timeout(&self) -> SimDuration {
+        let network = &self.config.network;
+        let rtt = LOOPBACK_RTT.max(network.round_trip);
+        network.min_rto.saturating_add(rtt.saturating_mul(2))
     }
 
     /// Retransmission timeout of data on a new connection (`tcp_init_metrics`).
