@@ -177,8 +177,8 @@ impl Case {
         handler.lock = if self.service_lock { LockScope::Process } else { LockScope::None };
         config.host.cores = cores;
         config.host.sleep_overshoot = DurationDistribution::Uniform {
-            min: SimDuration::from_micros(600),
-            max: SimDuration::from_micros(1000),
+            min: SimDuration::from_micros(1070),
+            max: SimDuration::from_micros(1470),
         };
         config.host.cpu_cv = 0.25;
         self.set_clients(&mut config)?;

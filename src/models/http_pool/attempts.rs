@@ -144,8 +144,8 @@ impl HttpPool {
             client.next_pause = grown.min(retry.longest_pause);
             pause
         };
-        let passed = now.since(client.first_attempt).saturating_add(pause);
-        let in_time = retry.within.is_none_or(|within| passed <= within);
+        let passed = now.since(client.first_attempt);
+        let in_time = retry.within.is_none_or(|within| passed < within);
         if client.retries >= retry.attempts || !in_time {
             self.request_failed(engine, index);
             return;

@@ -153,7 +153,8 @@ pub struct RetryConfig {
     pub longest_pause: SimDuration,
     /// The first retry comes without a pause, as in urllib3.
     pub first_at_once: bool,
-    /// No retry starts when this long has passed since the first attempt; none for no limit.
+    /// An attempt that fails this long after the first one began, or later, is the last; none for no
+    /// limit.
     pub within: Option<SimDuration>,
 }
 
@@ -297,8 +298,8 @@ pub struct ServerConfig {
     pub handoff_cpu: Option<SimDuration>,
     /// From a connection's arrival until an idle process runs.
     pub wakeup: Option<DurationDistribution>,
-    /// What comes on top of it when the process has been idle for 20 ms; after t, t up to 50 ms,
-    /// it is this times `(t / 20 ms)^sleep_overshoot_exponent` (caches and processor cool down).
+    /// What comes on top of it when the process has been idle for long; after t it is this times
+    /// `1 - exp(-t / cooling_time)`.
     pub cold_wakeup: Option<DurationDistribution>,
     /// What comes on top of it when the process has not done anything yet.
     pub first_wakeup: Option<DurationDistribution>,
@@ -357,11 +358,13 @@ pub struct HostConfig {
     /// A Python thread that waits for its process's interpreter gets it after this time at the
     /// latest (`sys.getswitchinterval()`).
     pub switch_interval: SimDuration,
-    /// What a 20 ms sleep takes longer than 20 ms.
+    /// What a long sleep takes longer than it should on an idle host; one of s takes this times
+    /// `1 - exp(-s / cooling_time)` longer.
     pub sleep_overshoot: DurationDistribution,
-    /// The overshoot of a sleep of s is `sleep_overshoot * (s / 20 ms)^exponent`.
-    #[schemars(range(min = 0.0, max = 2.0), extend("x-unit" = "exponent", "x-source" = "measured, cases b05 to b12: 0.37 ms at 5 ms, 0.70 ms at 20 ms, 1.05 ms at 50 ms"))]
-    pub sleep_overshoot_exponent: f64,
+    /// How fast an idle process cools down: caches, processor states. Measured: sleeps of 5, 20
+    /// and 50 ms end 0.35, 0.90 and 1.18 ms late (means of b05 to b12 less b01 to b04), which is
+    /// 1.27 ms with 17 ms.
+    pub cooling_time: SimDuration,
     /// Coefficient of variation of a request's own computing and of each child's (lognormal):
     /// caches, interrupts, the hypervisor.
     #[schemars(range(min = 0.0, max = 10.0), extend("x-unit" = "ratio", "x-source" = "measured, cases b01 to b04: 95th percentile 1.43 times the median"))]
@@ -381,7 +384,7 @@ impl Default for HostConfig {
             cores: 2,
             switch_interval: SimDuration::from_millis(5),
             sleep_overshoot: SimDuration::ZERO.into(),
-            sleep_overshoot_exponent: 0.44,
+            cooling_time: SimDuration::from_millis(17),
             cpu_cv: 0.0,
             spawn_parent_cpu: SimDuration::from_micros(800),
             spawn_child_cpu: SimDuration::from_micros(450),

@@ -61,10 +61,10 @@ const fn overhead_micros(preset: ServerPreset) -> [u64; 8] {
 
 /// Mean time from an arrival until an idle process runs: a wake-up of a sleeping thread.
 const WAKEUP: SimDuration = SimDuration::from_micros(10);
-/// What is added after 20 ms of idleness, on average. A sleep of 20 ms in an idle process ends
-/// 0.7 to 0.9 ms late (b06, b08 to b10); about a third of that is taken to be the wake-up, the
-/// rest the interpreter's cold caches.
-const COLD_WAKEUP: SimDuration = SimDuration::from_micros(200);
+/// What is added after long idleness, on average. A long sleep in an idle process ends 1.27 ms late
+/// (`HostConfig::cooling_time`); about a third of that is taken to be the wake-up, the rest the
+/// interpreter's cold caches.
+const COLD_WAKEUP: SimDuration = SimDuration::from_micros(400);
 /// What is added for a process that has not done anything yet: the first answers of z01 are 0.8
 /// to 1.3 ms later than warm ones.
 const FIRST_WAKEUP: SimDuration = SimDuration::from_micros(800);

@@ -30,7 +30,7 @@ pub struct ProgramMaker {
     after: SimDuration,
     resume: SimDuration,
     spawn: (SimDuration, SimDuration),
-    exponent: f64,
+    cooling_time: SimDuration,
     overshoot: DurationSampler,
     /// The last wait and its factor, since most waits are all alike.
     overshoot_factor: (SimDuration, f64),
@@ -72,7 +72,7 @@ impl ProgramMaker {
             after: server.after_cpu,
             resume: server.resume_cpu,
             spawn: (*spawn_parent_cpu, *spawn_child_cpu),
-            exponent: config.host.sleep_overshoot_exponent,
+            cooling_time: config.host.cooling_time,
             overshoot: sleep_overshoot.sampler(),
             overshoot_factor: (SimDuration::ZERO, 0.0),
             cpu: handler.cpu.sampler(),
@@ -199,8 +199,7 @@ impl ProgramMaker {
             return false;
         }
         if self.overshoot_factor.0 != wait {
-            let ratio = wait.as_seconds() / 0.020;
-            self.overshoot_factor = (wait, libm::pow(ratio, self.exponent));
+            self.overshoot_factor = (wait, cooled_down(wait, self.cooling_time));
         }
         let overshoot = self.overshoot.sample(&mut self.random[OVERSHOOT]).as_seconds();
         let late = SimDuration::from_seconds(overshoot * self.overshoot_factor.1);
@@ -273,4 +272,12 @@ fn push_cpu(steps: &mut Vec<Step>, process: &ProcessResources, work: SimDuration
 
 fn scale(work: SimDuration, factor: f64) -> SimDuration {
     if factor == 1.0 { work } else { SimDuration::from_seconds(work.as_seconds() * factor) }
+}
+
+/// How far a process has cooled down after being idle for `idle`: from 0 to 1.
+pub fn cooled_down(idle: SimDuration, cooling_time: SimDuration) -> f64 {
+    if cooling_time.is_zero() {
+        return 1.0;
+    }
+    -libm::expm1(-idle.as_seconds() / cooling_time.as_seconds())
 }

@@ -7,12 +7,9 @@ use rand::RngExt;
 use super::component::{Event, HttpPool, Tag};
 use super::connection::{NONE, Purpose, ServerSide};
 use super::presets::Accepting;
-use super::program::ProcessResources;
+use super::program::{ProcessResources, cooled_down};
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
 use crate::resources::{JobId, Step};
-
-/// What a processor forgets, it has forgotten after this time.
-const COLDEST: SimDuration = SimDuration::from_millis(50);
 
 /// A worker process.
 #[derive(Clone, Debug)]
@@ -121,9 +118,7 @@ impl HttpPool {
         if cold.is_zero() {
             return wakeup;
         }
-        let idle = now.since(active).min(COLDEST);
-        let exponent = self.config.host.sleep_overshoot_exponent;
-        let factor = libm::pow(idle.as_seconds() / 0.020, exponent);
+        let factor = cooled_down(now.since(active), self.config.host.cooling_time);
         wakeup.saturating_add(SimDuration::from_seconds(cold.as_seconds() * factor))
     }
 
