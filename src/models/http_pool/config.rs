@@ -185,7 +185,8 @@ pub struct NetworkConfig {
     /// interval doubles (4 since Linux 6.5; 0 is the behaviour before).
     #[schemars(range(min = 0, max = 127), extend("x-unit" = "retransmissions", "x-source" = "Linux commit ccce324dabfe; net/ipv4/tcp_timer.c tcp_retransmit_timer"))]
     pub syn_linear_timeouts: u32,
-    /// `net.ipv4.tcp_syn_retries`: after so many SYN retransmissions the connection fails.
+    /// `net.ipv4.tcp_syn_retries`: after so many SYN retransmissions, the linear ones not counted,
+    /// the connection fails.
     #[schemars(range(min = 1, max = 127), extend("x-unit" = "retransmissions", "x-source" = "Linux ip-sysctl.rst"))]
     pub syn_retries: u32,
     /// `net.ipv4.tcp_synack_retries`.

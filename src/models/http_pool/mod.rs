@@ -30,6 +30,7 @@
 //! - More workers can lower the goodput of clients with timeouts for the same reason only in the
 //!   order of single requests; throughput without timeouts never falls.
 
+mod accept_loop;
 mod attempts;
 mod check;
 mod clients;

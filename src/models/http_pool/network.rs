@@ -366,8 +366,11 @@ impl HttpPool {
         connection: u32,
         connected: &mut Vec<u32>,
     ) {
+        // `tcp_write_timeout` adds the linear ones to `tcp_syn_retries`.
+        let network = &self.config.network;
+        let most = network.syn_retries.saturating_add(network.syn_linear_timeouts);
         let open = &mut self.connections[connection];
-        if open.syns >= self.config.network.syn_retries {
+        if open.syns >= most {
             let client = open.client;
             if client == NONE {
                 self.forget(engine, connection);
