@@ -9,36 +9,46 @@ use serde_json::{Map, Value, json};
 
 use super::error::CliError;
 
-/// Changes to the scenario that the command line asks for.
+/// Changes to how the scenario is run.
+#[derive(Clone, Debug, Args)]
+pub struct RunChanges {
+    /// Replications of each point, instead of what the file says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    replications: Option<u64>,
+    /// Master seed of all random streams, instead of what the file says
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Virtual time at which a replication ends, e.g. "300 s", instead of what the file says
+    #[arg(long, value_name = "DURATION")]
+    horizon: Option<String>,
+}
+
+impl RunChanges {
+    /// Adds them to what the loader is asked for; they win over `--set`.
+    pub fn add_to(&self, options: &mut LoadOptions) {
+        let set = &mut options.set;
+        set.extend(self.replications.map(|n| format!("run.replications={n}")));
+        set.extend(self.seed.map(|seed| format!("run.seed={seed}")));
+        set.extend(self.horizon.as_ref().map(|horizon| format!("run.horizon={horizon}")));
+    }
+}
+
+/// Changes to a scenario whose points stay as they are.
 #[derive(Clone, Debug, Args)]
 pub struct Changes {
     /// Set a parameter in every configuration, e.g. orchagent.pop_batch_size=128
     #[arg(long, value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
-    /// Replications of each point, instead of what the file says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub replications: Option<u64>,
-    /// Master seed of all random streams, instead of what the file says
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Virtual time at which a replication ends, e.g. "300 s", instead of what the file says
-    #[arg(long, value_name = "DURATION")]
-    pub horizon: Option<String>,
+    set: Vec<String>,
+    #[command(flatten)]
+    run: RunChanges,
 }
 
 impl Changes {
-    /// All changes as `path=value`; the special options win over `--set`.
-    fn assignments(&self) -> Vec<String> {
-        let mut set = self.set.clone();
-        set.extend(self.replications.map(|n| format!("run.replications={n}")));
-        set.extend(self.seed.map(|seed| format!("run.seed={seed}")));
-        set.extend(self.horizon.as_ref().map(|horizon| format!("run.horizon={horizon}")));
-        set
-    }
-
     /// What the loader is asked for.
     pub fn load_options(&self) -> LoadOptions {
-        LoadOptions { set: self.assignments(), ..LoadOptions::default() }
+        let mut options = LoadOptions { set: self.set.clone(), ..LoadOptions::default() };
+        self.run.add_to(&mut options);
+        options
     }
 }
 

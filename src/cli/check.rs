@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use convsim::experiment::expectation::more_replications;
 use convsim::experiment::{self, Batch, Judgement, KeptValues, RowSink, Verdict, judge};
-use convsim::report::expectations::expectation_table;
+use convsim::report::expectations::{Detail, expectation_list};
 use convsim::report::files::ResultFolder;
 use convsim::report::{Report, junit};
 use convsim::scenario::{MetricColumn, Scenario};
@@ -89,7 +89,8 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, CliError> {
 
 fn check_scenario(arguments: &Arguments, scenario: Scenario) -> Result<Checked, CliError> {
     let replications = scenario.run.replications;
-    let mut kept = KeptValues::for_expectations(&scenario);
+    let columns = scenario.columns();
+    let mut kept = KeptValues::for_expectations(&scenario, &columns);
     let mut batches: Vec<Batch> =
         kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
     let count = |batches: &[Batch]| -> u64 {
@@ -100,21 +101,20 @@ fn check_scenario(arguments: &Arguments, scenario: Scenario) -> Result<Checked, 
         let sinks: &mut [&mut dyn RowSink] = &mut [&mut kept, &mut progress];
         experiment::run(&scenario, &batches, arguments.running.threads(), sinks)
             .map_err(Problem::Start)?;
-        let judgements = judge(&scenario, &kept);
+        let judgements = judge(&scenario, &columns, &kept);
         let cap = replications.saturating_mul(MOST_TIMES);
-        batches = more_replications(&scenario, &kept, &judgements, cap);
+        batches = more_replications(&scenario, &columns, &kept, &judgements, cap);
         if batches.is_empty() {
             break judgements;
         }
         progress.extend(count(&batches));
     };
     progress.finish();
-    let columns = scenario.columns();
     Ok(Checked { columns, judgements, failures: kept.failed(), scenario })
 }
 
 fn section(checked: &Checked) -> String {
-    let table = expectation_table(checked.report(), true);
+    let table = expectation_list(checked.report(), Detail::All);
     let name = &checked.scenario.name;
     let mut text = if table.is_empty() {
         format!("{name}: expects nothing\n")
@@ -134,11 +134,12 @@ fn section(checked: &Checked) -> String {
 fn closing_line(all: &[Checked]) -> String {
     let judgements = || all.iter().flat_map(|checked| &checked.judgements);
     let count = |verdict| judgements().filter(|judgement| judgement.verdict == verdict).count();
-    let scenarios = all.len();
+    let (expectations, scenarios) = (judgements().count(), all.len());
+    let plural = |count| if count == 1 { "" } else { "s" };
     let mut line = format!(
-        "{} expectations in {scenarios} scenario{}: {} held, {} missed",
-        judgements().count(),
-        if scenarios == 1 { "" } else { "s" },
+        "{expectations} expectation{} in {scenarios} scenario{}: {} held, {} missed",
+        plural(expectations),
+        plural(scenarios),
         count(Verdict::Held),
         count(Verdict::Missed)
     );

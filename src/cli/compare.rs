@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use convsim::experiment::comparison::{Threshold, compare as compare_points, exceeds};
 use convsim::experiment::{self, Batch, KeptValues, RowSink};
-use convsim::report::comparison::{comparison_markdown, comparison_table};
+use convsim::report::comparison::{comparison_markdown, comparison_tables};
 use convsim::report::main_columns;
 use convsim::scenario::{MetricColumn, Scenario};
 
@@ -83,11 +83,11 @@ pub fn compare(arguments: &Arguments) -> Result<Outcome, CliError> {
     let confidence = scenario.run.confidence;
     let compared = compare_points(&kept, first, second, &compared_columns, confidence);
     let table = match arguments.format {
-        Format::Table => comparison_table(&columns, &compared),
+        Format::Table => comparison_tables(&columns, &compared),
         Format::Markdown => comparison_markdown(&columns, &compared),
     };
     print(&format!(
-        "{}: first {}, second {}; {} pairs of replications, intervals at {} %\n\n{table}",
+        "{}: A is {}, B is {}; {} pairs of replications, intervals at {} %\n\n{table}",
         scenario.name,
         arguments.first,
         arguments.second,

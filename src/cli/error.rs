@@ -75,3 +75,9 @@ impl From<Box<LoadError>> for CliError {
         Self::Reported(vec![miette::Report::new(*error)])
     }
 }
+
+impl From<miette::Report> for CliError {
+    fn from(report: miette::Report) -> Self {
+        Self::Reported(vec![report])
+    }
+}

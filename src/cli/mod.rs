@@ -1,6 +1,7 @@
 //! The command line: a file for each subcommand.
 //!
 //! - [`run`], [`check`], [`compare`]: what simulates.
+//! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - `arguments`: what several of them understand.
 //! - `error`: what can go wrong, in one place.
 //! - `progress`: how far a run has come, on stderr.
@@ -8,9 +9,13 @@
 mod arguments;
 mod check;
 mod compare;
+mod describe;
 mod error;
+mod new;
+mod plan;
 mod progress;
 mod run;
+mod schema;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -43,6 +48,10 @@ enum Command {
     Check(check::Arguments),
     /// Compare two configurations of a scenario on common random numbers
     Compare(compare::Arguments),
+    Plan(plan::Args),
+    Describe(describe::Args),
+    New(new::Args),
+    Schema(schema::Args),
 }
 
 /// How a command that could do its work ended.
@@ -68,6 +77,10 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Plan(arguments) => look(|out| plan::execute(&arguments, out)),
+        Command::Describe(arguments) => look(|out| describe::execute(&arguments, out)),
+        Command::New(arguments) => look(|out| new::execute(&arguments, out)),
+        Command::Schema(arguments) => look(|out| schema::execute(&arguments, out)),
     };
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
@@ -84,6 +97,16 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Runs a command that only looks; what it has to say is printed when it has said it all.
+fn look(
+    command: impl FnOnce(&mut dyn Write) -> Result<ExitCode, miette::Report>,
+) -> Result<Outcome, CliError> {
+    let mut text = Vec::new();
+    command(&mut text)?;
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(Outcome::Fine)
 }
 
 /// Writes `text` to stdout.

@@ -120,6 +120,10 @@ fn describe(parameter: &Parameter, indent: usize) -> Vec<String> {
     wrap(&about, WIDTH.saturating_sub(indent + 3).max(40))
 }
 
+fn last_key(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or_default()
+}
+
 /// A value in lines, with the descriptions of what is within it, and a comma at the end.
 fn value_lines(value: &Value, path: &str, parts: &[Parameter], indent: usize) -> Vec<String> {
     let Value::Object(map) = value else {
@@ -127,9 +131,16 @@ fn value_lines(value: &Value, path: &str, parts: &[Parameter], indent: usize) ->
         return vec![format!("{text},")];
     };
     let mut lines = vec!["{".to_owned()];
-    for (key, value) in map {
+    // Without kinds, the parts are all there is, also what is not set; with kinds, the default
+    // tells which kind is meant.
+    let kinds = parts.is_empty() || parts.iter().any(|part| part.only_if.is_some());
+    let entries: Vec<(&str, &Value)> = if kinds {
+        map.iter().map(|(key, value)| (key.as_str(), value)).collect()
+    } else {
+        parts.iter().map(|part| (last_key(&part.path), &part.default)).collect()
+    };
+    for (key, value) in entries {
         let path = format!("{path}.{key}");
-        // Objects of several kinds can share a key; the default tells which kind is meant.
         let known = parts.iter().find(|part| part.path == path && part.default == *value);
         let about = known.map_or_else(Vec::new, |part| describe(part, indent + 4));
         lines.extend(about.into_iter().map(|line| format!("  // {line}")));

@@ -32,7 +32,7 @@ pub struct Overrides {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Sweep a parameter: `path=32,64`, `path=32..4096:log2`, `path=0.1..0.9:linear:9`,
-    /// `'path=1 ms..1 s:log:7'`. Replaces the file's axis of that path. Can be given several times.
+    /// `path=1..1000:log:9:whole`, `'path=1 ms..1 s:log:7'`. Replaces the file's axis of that path. Can be given several times.
     #[arg(long, value_name = "PATH=VALUES")]
     pub vary: Vec<String>,
     /// Run only this configuration, without the file's sweep. Can be given several times.

@@ -14,8 +14,9 @@ use convsim::report::{Report, manifest, markdown, summary_csv, summary_json, ter
 use convsim::scenario::{LoadOptions, Scenario};
 use serde_json::{Map, Value};
 
-use super::arguments::{Changes, Running, load_all, recorded};
+use super::arguments::{RunChanges, Running, load_all, recorded};
 use super::error::{CliError, Problem};
+use super::plan::Overrides;
 use super::progress::Progress;
 use super::{Outcome, print};
 
@@ -26,16 +27,9 @@ pub struct Arguments {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    changes: Changes,
-    /// Sweep a parameter, e.g. orchagent.pop_batch_size=128,1024 or =32..4096:log2
-    #[arg(long, value_name = "PATH=VALUES")]
-    vary: Vec<String>,
-    /// Run only this configuration, without the file's sweep; may be given several times
-    #[arg(long, value_name = "NAME")]
-    configuration: Vec<String>,
-    /// Most points a scenario may have
-    #[arg(long, value_name = "N", default_value_t = LoadOptions::default().max_points)]
-    max_points: usize,
+    overrides: Overrides,
+    #[command(flatten)]
+    run: RunChanges,
     /// Folder in which each scenario's folder of results is made
     #[arg(long, value_name = "DIR", default_value = "outputs")]
     output: PathBuf,
@@ -67,12 +61,8 @@ enum Format {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome, CliError> {
-    let options = LoadOptions {
-        vary: arguments.vary.clone(),
-        configurations: arguments.configuration.clone(),
-        max_points: arguments.max_points,
-        ..arguments.changes.load_options()
-    };
+    let mut options = LoadOptions::from(&arguments.overrides);
+    arguments.run.add_to(&mut options);
     let scenarios = load_all(&arguments.files, &options)?;
     refuse_same_names(&scenarios)?;
     let folders: Vec<ResultFolder> = scenarios
@@ -118,7 +108,7 @@ fn run_scenario(
     let file = folder.create("results.csv").map_err(failed)?;
     let mut rows = ResultsCsv::new(scenario, &columns, file).map_err(failed)?;
     let mut summariser = Summariser::new(scenario.run.confidence);
-    let mut kept = KeptValues::for_expectations(scenario);
+    let mut kept = KeptValues::for_expectations(scenario, &columns);
     let batches = all_points(scenario, 0..scenario.run.replications);
     let total = scenario.points.len() as u64 * scenario.run.replications;
     let mut progress = Progress::new(arguments.running.progress, &scenario.name, total);
@@ -128,7 +118,7 @@ fn run_scenario(
     progress.finish();
     result.map_err(failed)?;
     let summaries = summariser.finish();
-    let judgements = judge(scenario, &kept);
+    let judgements = judge(scenario, &columns, &kept);
     let report =
         Report { scenario, columns: &columns, summaries: &summaries, judgements: &judgements };
 

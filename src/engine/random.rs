@@ -114,4 +114,29 @@ mod tests {
         let seed = StreamSeed::default();
         assert_ne!(seed.stream("ab", "c"), seed.stream("a", "bc"));
     }
+
+    #[test]
+    fn the_hash_of_known_fields_never_changes() {
+        let mut hash = StableHash::new();
+        assert_eq!(hash.finish(), 0xf52a_15e9_a9b5_e89b);
+        hash.number(1);
+        assert_eq!(hash.finish(), 0x5ca6_bbcb_b1e8_5355);
+        hash.text("orchagent");
+        assert_eq!(hash.finish(), 0x5674_c339_d368_d190);
+    }
+
+    #[test]
+    fn the_first_outputs_of_a_known_stream_never_change() {
+        let mut stream = StreamSeed { master: 1, replication: 2 }.stream("orchagent", "flap");
+        let outputs: [u64; 4] = std::array::from_fn(|_| stream.next_u64());
+        assert_eq!(
+            outputs,
+            [
+                1_949_722_383_675_137_428,
+                13_691_801_483_994_278_505,
+                14_842_451_893_849_208_176,
+                5_486_105_915_702_815_474
+            ]
+        );
+    }
 }

@@ -69,7 +69,8 @@ impl<C: Component> Root for C {
 pub struct Limits {
     /// Virtual time at which a run that is still going ends.
     pub horizon: SimTime,
-    /// Number of events after which a run that is still going ends.
+    /// Number of events, counted from the start of the run, after which a run that is still going
+    /// ends.
     pub event_budget: u64,
 }
 
@@ -82,13 +83,14 @@ impl Default for Limits {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// Nothing was left to happen.
+    /// Nothing was left to happen. The clock stands at the last event.
     Idle,
     /// A component called [`Engine::stop`]: what was asked for is known.
     Stopped,
-    /// The next event lay beyond [`Limits::horizon`].
+    /// The next event lay beyond [`Limits::horizon`], where the clock stands now.
     Horizon,
-    /// [`Limits::event_budget`] events had been handled.
+    /// [`Limits::event_budget`] events had been handled and more are due before the horizon. The clock stands at
+    /// the last one.
     EventBudget,
     /// An event was armed past the end of representable time.
     TimeOverflow,
@@ -96,13 +98,18 @@ pub enum RunEnd {
     TooManyTimers,
 }
 
+/// The golden ratio's fraction in 64 bits, made odd: multiplying by it spreads low bits upwards.
+const ODD_FRACTION: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The fingerprint of no events, before it is mixed.
+const NO_EVENTS: u64 = ODD_FRACTION;
+
 /// The clock and everything that is to happen.
 #[derive(Debug)]
 pub struct Engine<G> {
     now: SimTime,
     list: EventList,
-    events: Vec<Option<G>>,
-    owners: Vec<u16>,
+    /// By the timer's number.
+    timers: Vec<TimerState<G>>,
     owner: u16,
     seed: StreamSeed,
     handled: u64,
@@ -112,6 +119,13 @@ pub struct Engine<G> {
     signals: Vec<Signal>,
     trace: Option<Box<Trace>>,
     log: Option<Vec<HandledEvent>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TimerState<G> {
+    owner: u16,
+    /// What the timer was armed with last.
+    event: Option<G>,
 }
 
 /// One handled event, for finding where two runs part.
@@ -138,12 +152,11 @@ impl<G: Copy> Engine<G> {
         Self {
             now: SimTime::ZERO,
             list: EventList::new(),
-            events: Vec::new(),
-            owners: Vec::new(),
+            timers: Vec::new(),
             owner: 0,
             seed,
             handled: 0,
-            fingerprint: 0,
+            fingerprint: NO_EVENTS,
             ending: None,
             signals_wanted: false,
             signals: Vec::new(),
@@ -156,16 +169,18 @@ impl<G: Copy> Engine<G> {
     pub fn reset(&mut self, seed: StreamSeed) {
         self.now = SimTime::ZERO;
         self.list.clear();
-        self.events.clear();
-        self.owners.clear();
+        self.timers.clear();
         self.owner = 0;
         self.seed = seed;
         self.handled = 0;
-        self.fingerprint = 0;
+        self.fingerprint = NO_EVENTS;
         self.ending = None;
         self.signals.clear();
         if let Some(log) = &mut self.log {
             log.clear();
+        }
+        if let Some(trace) = &mut self.trace {
+            trace.clear();
         }
     }
 
@@ -195,8 +210,7 @@ impl<G: Copy> Engine<G> {
     pub fn add_timer(&mut self) -> Timer {
         match self.list.add_slot() {
             Some(slot) => {
-                self.events.push(None);
-                self.owners.push(self.owner);
+                self.timers.push(TimerState { owner: self.owner, event: None });
                 Timer(slot)
             }
             None => {
@@ -214,11 +228,14 @@ impl<G: Copy> Engine<G> {
     pub fn arm(&mut self, timer: Timer, delay: SimDuration, event: impl Into<G>) {
         if delay.is_zero() {
             self.list.arm_immediately(timer.0, self.now);
-            self.events[timer.0 as usize] = Some(event.into());
+            self.timers[timer.0 as usize].event = Some(event.into());
             return;
         }
         match self.now.checked_add(delay) {
-            Some(time) => self.arm_at(timer, time, PriorityClass::NORMAL, event),
+            Some(time) => {
+                self.timers[timer.0 as usize].event = Some(event.into());
+                self.list.arm(timer.0, time, PriorityClass::NORMAL);
+            }
             None => {
                 self.ending.get_or_insert(RunEnd::TimeOverflow);
             }
@@ -234,8 +251,8 @@ impl<G: Copy> Engine<G> {
         class: PriorityClass,
         event: impl Into<G>,
     ) {
+        self.timers[timer.0 as usize].event = Some(event.into());
         self.list.arm(timer.0, time.max(self.now), class);
-        self.events[timer.0 as usize] = Some(event.into());
     }
 
     /// Cancels what `timer` is armed for; false when it was not armed. A cancelled event neither
@@ -305,7 +322,7 @@ impl<G: Copy> Engine<G> {
         self.handled
     }
 
-    /// A hash over the time and timer of every event handled so far, in order.
+    /// A hash over the time, timer and owner of every event handled so far, in order.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         mix(self.fingerprint ^ self.handled)
@@ -346,7 +363,9 @@ impl<G: Copy> Engine<G> {
         self.resume(root, limits)
     }
 
-    /// Goes on with a run that ended at a limit.
+    /// Goes on with a run that ended at its horizon or event budget, with nothing lost. A run that
+    /// ended for good (stopped, time overflow, too many timers) stays ended until
+    /// [`Engine::reset`].
     pub fn resume<R>(&mut self, root: &mut R, limits: Limits) -> RunEnd
     where
         R: Root<Event = G>,
@@ -355,31 +374,37 @@ impl<G: Copy> Engine<G> {
             if let Some(end) = self.ending {
                 return end;
             }
-            if self.handled >= limits.event_budget || self.list.sequence() >= MAX_SEQUENCE - 1 {
-                // Nothing is taken off the list, so that the run can go on from here.
-                return match self.list.peek() {
-                    None => RunEnd::Idle,
-                    Some(time) if time > limits.horizon => RunEnd::Horizon,
-                    Some(_) => RunEnd::EventBudget,
-                };
+            // Nothing is taken off the list past the budget, so that the run can go on from here.
+            let is_spent =
+                self.handled >= limits.event_budget || self.list.sequence() >= MAX_SEQUENCE - 1;
+            if is_spent && self.list.peek().is_some_and(|time| time <= limits.horizon) {
+                return RunEnd::EventBudget;
             }
             let Some((time, slot)) = self.list.pop_until(limits.horizon) else {
-                return if self.list.is_empty() { RunEnd::Idle } else { RunEnd::Horizon };
+                if self.list.is_empty() {
+                    return RunEnd::Idle;
+                }
+                self.now = self.now.max(limits.horizon);
+                return RunEnd::Horizon;
             };
             self.now = time;
             self.handled += 1;
-            let index = slot as usize;
-            self.owner = self.owners[index];
-            self.fingerprint = (self.fingerprint ^ time.as_nanos() ^ (u64::from(slot) << 44))
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            let TimerState { owner, event } = self.timers[slot as usize];
+            self.owner = owner;
+            let what = ((u64::from(owner) << 32) | u64::from(slot)).wrapping_mul(ODD_FRACTION);
+            self.fingerprint = (self.fingerprint ^ time.as_nanos() ^ what)
+                .wrapping_mul(ODD_FRACTION)
                 .rotate_left(29);
             if let Some(log) = &mut self.log {
-                log.push(HandledEvent { time, timer: slot, owner: self.owner });
+                log.push(HandledEvent { time, timer: slot, owner });
             }
-            // An armed slot always has its event; a missing one would be a fault of this file.
-            if let Some(event) = self.events[index] {
+            // An armed timer always has its event; a missing one would be a fault of this file.
+            if let Some(event) = event {
                 root.handle(self, event);
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -64,3 +64,12 @@ pub struct Trace {
     /// Levels, in order of time.
     pub levels: Vec<Level>,
 }
+
+impl Trace {
+    /// Forgets what was recorded, keeping the memory.
+    pub fn clear(&mut self) {
+        self.spans.clear();
+        self.instants.clear();
+        self.levels.clear();
+    }
+}

@@ -5,7 +5,7 @@ use std::io;
 
 use super::row::{Row, RowSink, Status};
 use super::schedule::Batch;
-use crate::scenario::{Expectation, RelativeTo, Scenario, Statistic};
+use crate::scenario::{Expectation, MetricColumn, RelativeTo, Scenario, Statistic};
 use crate::statistics::paired::{Contrast, Pairs};
 use crate::statistics::{Estimate, Moments, Rate, Sorted};
 
@@ -32,9 +32,9 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// The figure, with its interval.
     pub got: Estimate,
-    /// Replications of the configuration.
+    /// Replications of the configuration, or pairs of them with the one compared with.
     pub replications: u64,
-    /// Replications (or pairs of them) that have the figure.
+    /// How many of them have the figure.
     pub count: u64,
 }
 
@@ -54,12 +54,12 @@ struct KeptPoint {
 }
 
 impl KeptValues {
-    /// For the expectations of `scenario`.
+    /// For the expectations of `scenario`, whose columns are `columns`.
     #[must_use]
-    pub fn for_expectations(scenario: &Scenario) -> Self {
+    pub fn for_expectations(scenario: &Scenario, columns: &[MetricColumn]) -> Self {
         let mut kept = Self::default();
         for expectation in &scenario.expectations {
-            let Some(places) = Places::of(scenario, expectation) else { continue };
+            let Some(places) = Places::of(scenario, columns, expectation) else { continue };
             kept.keep(places.point, places.column);
             if let Some((other, _)) = places.relative_to {
                 kept.keep(other, places.column);
@@ -144,12 +144,16 @@ struct Places {
 
 impl Places {
     /// `None` when a configuration is not among the points, or a metric not among the columns.
-    fn of(scenario: &Scenario, expectation: &Expectation) -> Option<Self> {
+    fn of(
+        scenario: &Scenario,
+        columns: &[MetricColumn],
+        expectation: &Expectation,
+    ) -> Option<Self> {
         let find = |name: &str| scenario.points.iter().position(|p| p.configuration == name);
         let column = if expectation.statistic == Statistic::NotConverged {
             None
         } else {
-            Some(scenario.columns().iter().position(|c| c.name == expectation.metric)?)
+            Some(columns.iter().position(|c| c.name == expectation.metric)?)
         };
         let relative_to = match &expectation.relative_to {
             None => None,
@@ -162,12 +166,18 @@ impl Places {
 
 /// Judges every expectation of `scenario` by the figures kept.
 #[must_use]
-pub fn judge(scenario: &Scenario, kept: &KeptValues) -> Vec<Judgement> {
-    scenario.expectations.iter().map(|expectation| judge_one(scenario, kept, expectation)).collect()
+pub fn judge(scenario: &Scenario, columns: &[MetricColumn], kept: &KeptValues) -> Vec<Judgement> {
+    let judge = |expectation| judge_one(scenario, columns, kept, expectation);
+    scenario.expectations.iter().map(judge).collect()
 }
 
-fn judge_one(scenario: &Scenario, kept: &KeptValues, expectation: &Expectation) -> Judgement {
-    let Some(places) = Places::of(scenario, expectation) else {
+fn judge_one(
+    scenario: &Scenario,
+    columns: &[MetricColumn],
+    kept: &KeptValues,
+    expectation: &Expectation,
+) -> Judgement {
+    let Some(places) = Places::of(scenario, columns, expectation) else {
         let got = Estimate::UNKNOWN;
         return Judgement { verdict: Verdict::Skipped, got, replications: 0, count: 0 };
     };
@@ -193,7 +203,9 @@ fn judge_one(scenario: &Scenario, kept: &KeptValues, expectation: &Expectation) 
         }
     };
     let verdict = verdict(got, expectation.at_least, expectation.at_most);
-    Judgement { verdict, got, replications: kept.replications(places.point), count }
+    let here = kept.replications(places.point);
+    let pairs = places.relative_to.map_or(here, |(other, _)| here.min(kept.replications(other)));
+    Judgement { verdict, got, replications: pairs, count }
 }
 
 fn rate(kept: &KeptValues, point: usize, confidence: f64) -> (Estimate, u64) {
@@ -255,6 +267,7 @@ fn verdict(got: Estimate, at_least: Option<f64>, at_most: Option<f64>) -> Verdic
 #[must_use]
 pub fn more_replications(
     scenario: &Scenario,
+    columns: &[MetricColumn],
     kept: &KeptValues,
     judgements: &[Judgement],
     cap: u64,
@@ -264,7 +277,7 @@ pub fn more_replications(
         if judgement.verdict != Verdict::Undecided {
             continue;
         }
-        if let Some(places) = Places::of(scenario, expectation) {
+        if let Some(places) = Places::of(scenario, columns, expectation) {
             points.push(places.point);
             points.extend(places.relative_to.map(|(other, _)| other));
         }

@@ -53,13 +53,13 @@ impl Status {
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Converged => "reached what the scenario asks for",
-            Self::NotConverged => "came to rest without reaching what the scenario asks for",
-            Self::Horizon => "were still going at the horizon",
-            Self::EventBudget => "were still going when the event budget was spent",
-            Self::TimeOverflow => "scheduled something past the end of time (584 years)",
-            Self::TooManyTimers => "needed more timers than the engine has",
-            Self::Failed => "failed with a fault in the model",
+            Self::Converged => "what the scenario asks for came about",
+            Self::NotConverged => "at rest without all that the scenario asks for",
+            Self::Horizon => "still going at the horizon",
+            Self::EventBudget => "still going when the event budget was spent",
+            Self::TimeOverflow => "something scheduled past the end of time (584 years)",
+            Self::TooManyTimers => "more timers needed than the engine has",
+            Self::Failed => "a fault in the model",
         }
     }
 }

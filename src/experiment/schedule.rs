@@ -41,7 +41,7 @@ pub fn run_batches<W: Worker>(
     make_worker: impl Fn() -> W + Sync,
     mut take: impl FnMut(Row) -> io::Result<()>,
 ) -> io::Result<()> {
-    let total = batches
+    let total: u64 = batches
         .iter()
         .map(|batch| batch.replications.end.saturating_sub(batch.replications.start))
         .sum();
@@ -59,9 +59,11 @@ pub fn run_batches<W: Worker>(
             scope.spawn(|_| work(&buffer, make_worker()));
         }
         let _close = CloseOnDrop { buffer: &buffer, only_when_panicking: false };
-        for _ in 0..total {
-            let Some(row) = buffer.next_row() else { break };
-            take(row)?;
+        let mut left = total;
+        let mut rows = Vec::new();
+        while left > 0 && buffer.take_ready(&mut rows) {
+            left -= rows.len() as u64;
+            rows.drain(..).try_for_each(&mut take)?;
         }
         Ok(())
     })
@@ -165,20 +167,21 @@ impl<'b> ReorderBuffer<'b> {
         }
     }
 
-    /// The next row in task order; `None` once closed.
-    fn next_row(&self) -> Option<Row> {
+    /// Moves the next rows in task order to `ready`, at least one; false once closed.
+    fn take_ready(&self, ready: &mut Vec<Row>) -> bool {
         let mut state = self.lock();
         loop {
-            if let Some(row) = state.rows.front_mut().and_then(Option::take) {
+            while let Some(row) = state.rows.front_mut().and_then(Option::take) {
                 state.rows.pop_front();
-                state.taken += 1;
-                if state.claimed >= state.taken + WINDOW - 1 {
-                    self.room.notify_all();
-                }
-                return Some(row);
+                ready.push(row);
+            }
+            if !ready.is_empty() {
+                state.taken += ready.len() as u64;
+                self.room.notify_all();
+                return true;
             }
             if state.closed {
-                return None;
+                return false;
             }
             state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
         }

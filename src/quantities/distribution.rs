@@ -621,3 +621,6 @@ impl JsonSchema for DurationDistribution {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

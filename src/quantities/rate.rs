@@ -1,6 +1,7 @@
 //! Rates with their unit in the text.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
@@ -37,6 +38,12 @@ pub enum RateError {
 }
 
 impl Rate {
+    /// A whole number of events per second.
+    #[must_use]
+    pub const fn whole(per_second: NonZeroU32) -> Self {
+        Self(per_second.get() as f64)
+    }
+
     /// A rate of `per_second` events per second.
     ///
     /// # Errors

@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use super::Report;
-use super::table::{align_right, label_heading, labels_of, new_table, text_of};
+use super::table::{Labels, align_right, new_table, text_of};
 use crate::experiment::PointSummary;
 
 /// Parts beside each other; the smaller ones are summed up.
 const MOST_PARTS: usize = 6;
+/// A share that is less than this everywhere would be shown as 0 %.
+const LEAST_SHARE: f64 = 0.005;
 
 /// The shares of the parts of one metric.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,28 +43,32 @@ fn attribution(report: Report<'_>, whole: usize) -> Option<Attribution> {
         report.summaries.iter().map(|s| share(s, part)).filter(|share| share.is_finite()).sum()
     };
     parts.sort_by(|a, b| total(b).total_cmp(&total(a)));
-    let shown = if parts.len() > MOST_PARTS { MOST_PARTS - 1 } else { parts.len() };
+    let rest = |from: usize, summary: &PointSummary| -> f64 {
+        parts[from..].iter().map(|&part| share(summary, part)).sum()
+    };
+    let counts = |from: usize| report.summaries.iter().any(|s| rest(from, s) >= LEAST_SHARE);
+    let visible = |&&part: &&usize| {
+        report.summaries.iter().any(|summary| share(summary, part) >= LEAST_SHARE)
+    };
+    let visible = parts.iter().filter(visible).count().max(1);
+    let shown = if visible > MOST_PARTS { MOST_PARTS - 1 } else { visible };
+    let with_rest = counts(shown);
     let prefix = format!("{}.", report.columns[whole].name);
     let name = |&part: &usize| {
         let name = &report.columns[part].name;
         name.strip_prefix(&prefix).unwrap_or(name).replace('_', " ")
     };
     let mut names: Vec<String> = parts[..shown].iter().map(name).collect();
-    if shown < parts.len() {
+    if with_rest {
         names.push("other".to_owned());
     }
-    let shares = report
-        .summaries
-        .iter()
-        .map(|summary| {
-            let mut shares: Vec<f64> =
-                parts[..shown].iter().map(|&part| share(summary, part)).collect();
-            if shown < parts.len() {
-                shares.push(parts[shown..].iter().map(|&part| share(summary, part)).sum());
-            }
-            shares
-        })
-        .collect();
+    let shares_of = |summary: &PointSummary| {
+        let mut shares: Vec<f64> =
+            parts[..shown].iter().map(|&part| share(summary, part)).collect();
+        shares.extend(with_rest.then(|| rest(shown, summary)));
+        shares
+    };
+    let shares = report.summaries.iter().map(shares_of).collect();
     Some(Attribution { whole, parts: names, shares })
 }
 
@@ -86,15 +92,17 @@ pub fn attribution_tables(report: Report<'_>) -> String {
                 .zip(&attribution.shares)
                 .filter(|(summary, _)| report.point(summary).axes.is_empty() != swept)
                 .collect();
-            let Some((first, _)) = rows.first() else { continue };
-            let labels = label_heading(report.point(first));
-            let label_count = labels.len();
-            let mut table = new_table(labels.into_iter().chain(attribution.parts.iter().cloned()));
+            if rows.is_empty() {
+                continue;
+            }
+            let mut labels = Labels::new(rows.iter().map(|(summary, _)| report.point(summary)));
+            let parts = attribution.parts.iter().cloned();
+            let mut table = new_table(labels.heading().iter().cloned().chain(parts));
             for (summary, shares) in &rows {
                 let shares = shares.iter().map(|&share| percent(share));
-                table.add_row(labels_of(report.point(summary)).into_iter().chain(shares));
+                table.add_row(labels.of(report.point(summary)).into_iter().chain(shares));
             }
-            align_right(&mut table, label_count);
+            align_right(&mut table, labels.heading().len());
             let _ = writeln!(text, "{}", text_of(&table));
         }
     }

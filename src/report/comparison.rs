@@ -4,45 +4,48 @@ use std::fmt::Write as _;
 
 use super::markdown::{row, rule};
 use super::number::Scale;
-use super::table::{align_right, new_table, text_of};
+use super::table::{align_right, new_table, set_widths, text_of};
 use crate::experiment::comparison::Compared;
-use crate::models::Unit;
 use crate::scenario::MetricColumn;
 
-const HEADING: [&str; 6] = ["metric", "first", "second", "second - first", "second / first", "p"];
+const HEADING: [&str; 6] = ["metric", "A", "B", "B - A", "B / A", "p"];
+/// Widths of the columns of the terminal's table: a difference has a sign at both ends.
+const WIDTHS: [u16; 5] = [16, 16, 18, 16, 10];
 
-/// As a table for the terminal.
+/// As tables for the terminal, a block for each metric.
 #[must_use]
-pub fn comparison_table(columns: &[MetricColumn], compared: &[Compared]) -> String {
-    let mut table = new_table(HEADING.map(str::to_owned));
+pub fn comparison_tables(columns: &[MetricColumn], compared: &[Compared]) -> String {
+    let mut text = String::new();
     for comparison in compared {
-        table.add_row(cells(columns, comparison, "\n"));
+        let [metric, figures @ ..] = cells(columns, comparison);
+        let [_, heading @ ..] = HEADING.map(str::to_owned);
+        let mut table = new_table(heading);
+        table.add_row(figures);
+        set_widths(&mut table, WIDTHS);
+        align_right(&mut table, 0);
+        let _ = writeln!(text, "{metric}\n{}", text_of(&table));
     }
-    align_right(&mut table, 1);
-    text_of(&table)
+    text
 }
 
-/// As a Markdown table.
+/// As a Markdown table, figures with their intervals below.
 #[must_use]
 pub fn comparison_markdown(columns: &[MetricColumn], compared: &[Compared]) -> String {
     let mut text = String::new();
     row(&mut text, &HEADING.map(str::to_owned));
     rule(&mut text, 1, 5);
     for comparison in compared {
-        row(&mut text, &cells(columns, comparison, " "));
+        row(&mut text, &cells(columns, comparison));
     }
     text
 }
 
-fn cells(columns: &[MetricColumn], compared: &Compared, between: &str) -> [String; 6] {
+fn cells(columns: &[MetricColumn], compared: &Compared) -> [String; 6] {
     let column = &columns[compared.column];
-    let unit = if column.metric.unit == Unit::Share { Unit::Share } else { column.metric.unit };
-    let scale = Scale::for_values(unit, [compared.first.value, compared.second.value]);
-    let with_interval = |scale: Scale, estimate| {
-        let mut text = scale.value(estimate);
-        let _ = write!(text, "{between}{}", scale.interval(estimate));
-        text
-    };
+    let scale =
+        Scale::for_values(column.metric.unit, [compared.first.value, compared.second.value]);
+    let with_interval =
+        |scale: Scale, estimate| format!("{}\n{}", scale.value(estimate), scale.interval(estimate));
     [
         scale.heading(&column.name),
         with_interval(scale, compared.first),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Report;
 use super::number::Scale;
-use super::table::{new_table, text_of};
+use super::terminal::wrapped;
 use crate::experiment::{Judgement, Verdict};
 use crate::models::Unit;
 use crate::scenario::{Expectation, MetricColumn, RelativeTo, Statistic};
@@ -81,7 +81,7 @@ pub fn got_text(
         let _ = write!(text, " {}", scale.symbol());
     }
     if interval != "±0" {
-        let _ = write!(text, " {interval}");
+        let _ = write!(text, " ({interval})");
     }
     if judgement.count < judgement.replications {
         let _ = write!(text, " in {} of {}", judgement.count, judgement.replications);
@@ -102,25 +102,61 @@ fn scale(columns: &[MetricColumn], expectation: &Expectation) -> Scale {
     Scale::for_values(unit, expectation.at_least.into_iter().chain(expectation.at_most))
 }
 
-/// The table of expectations; empty where there are none. `all` shows those that were not run,
-/// too.
+/// Which expectations are shown one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// All.
+    All,
+    /// Those that did not hold; the others are counted.
+    NotHeld,
+}
+
+/// What became of the expectations; empty where there are none that were judged.
 #[must_use]
-pub fn expectation_table(report: Report<'_>, all: bool) -> String {
-    let mut table = new_table(["", "expected", "got", "source"].map(str::to_owned));
-    let pairs = report.scenario.expectations.iter().zip(report.judgements);
-    for (expectation, judgement) in pairs {
-        if judgement.verdict == Verdict::Skipped && !all {
-            continue;
+pub fn expectation_list(report: Report<'_>, detail: Detail) -> String {
+    let pairs = || report.scenario.expectations.iter().zip(report.judgements);
+    let count = |verdict| pairs().filter(|(_, j)| j.verdict == verdict).count();
+    let mut text = String::new();
+    if detail == Detail::NotHeld {
+        let counts = [Verdict::Held, Verdict::Missed, Verdict::Undecided]
+            .map(|verdict| (count(verdict), verdict_name(verdict)));
+        let counts: Vec<String> = counts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, name)| format!("{count} {name}"))
+            .collect();
+        if counts.is_empty() {
+            return text;
         }
-        table.add_row([
-            verdict_name(judgement.verdict).to_owned(),
-            format!("{}\n{}", subject(expectation), bounds(report.columns, expectation)),
-            got_text(report.columns, expectation, judgement),
-            format!("{}\n{}", expectation.source, expectation.origin),
-        ]);
+        let _ = writeln!(text, "Expectations: {}", counts.join(", "));
     }
-    if table.is_empty() {
-        return String::new();
+    for (expectation, judgement) in pairs() {
+        let shown = match detail {
+            Detail::All => true,
+            Detail::NotHeld => {
+                matches!(judgement.verdict, Verdict::Missed | Verdict::Undecided)
+            }
+        };
+        if shown {
+            text.push_str(&entry(report.columns, expectation, judgement));
+        }
     }
-    text_of(&table)
+    text
+}
+
+/// Width of the longest verdict and two spaces.
+const INDENT: usize = 11;
+
+fn entry(columns: &[MetricColumn], expectation: &Expectation, judgement: &Judgement) -> String {
+    let verdict = format!("{:INDENT$}", verdict_name(judgement.verdict));
+    let blank = " ".repeat(INDENT);
+    let expected = bounds(columns, expectation);
+    let got = got_text(columns, expectation, judgement);
+    let (source, origin) = (&expectation.source, &expectation.origin);
+    [
+        wrapped(&verdict, &subject(expectation)),
+        wrapped(&blank, &format!("expected {expected}, got {got}")),
+        wrapped(&blank, &format!("source: {source} ({origin})")),
+    ]
+    .concat()
 }

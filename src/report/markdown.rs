@@ -52,7 +52,7 @@ fn figures(text: &mut String, report: Report<'_>) {
         for summary in &summaries {
             let metric = &summary.metrics[column];
             let figure =
-                |estimate| format!("{} {}", scale.value(estimate), scale.interval(estimate));
+                |estimate| format!("{} ({})", scale.value(estimate), scale.interval(estimate));
             let rate = Scale::new(Unit::Share, 1.0);
             row(
                 text,
@@ -64,8 +64,8 @@ fn figures(text: &mut String, report: Report<'_>) {
                     figure(metric.p95),
                     figure(metric.p99),
                     format!(
-                        "{} {}",
-                        rate.bound(summary.not_converged.value),
+                        "{} % ({})",
+                        rate.value(summary.not_converged),
                         rate.interval(summary.not_converged)
                     ),
                 ],
@@ -115,7 +115,7 @@ pub(super) fn rule(text: &mut String, left: usize, right: usize) {
     let _ = writeln!(text, "{}{}|", "|:---".repeat(left), "|---:".repeat(right));
 }
 
-/// What would end a cell or start HTML is made harmless.
+/// What would end a cell or start HTML is made harmless; a line break stays one.
 fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace('<', "&lt;").replace('\n', " ")
+    text.replace('|', "\\|").replace('<', "&lt;").replace('\n', "<br>")
 }

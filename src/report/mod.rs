@@ -24,6 +24,9 @@ pub mod summary_json;
 pub mod table;
 pub mod terminal;
 
+#[cfg(test)]
+mod tests;
+
 use crate::experiment::{Judgement, PointSummary};
 use crate::scenario::{MetricColumn, Point, Scenario};
 

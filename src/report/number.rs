@@ -1,7 +1,16 @@
 //! Numbers for a reader: in a unit that suits their size, rounded so that the interval shows.
 
 use crate::models::Unit;
-use crate::statistics::{Estimate, Interval};
+use crate::statistics::Estimate;
+
+/// An interval narrower than this share of its figure is none to a reader. (Equal values differ by
+/// rounding in the last digits of their mean.)
+const NO_WIDTH: f64 = 1e-6;
+/// Most significant digits of a figure.
+const MOST_DIGITS: i32 = 6;
+/// Most significant digits of a figure whose interval is open: the distance to the one end that is
+/// known does not say how well the figure is known.
+const MOST_DIGITS_OPEN: i32 = 4;
 
 /// The unit in which figures of one metric are shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,14 +69,14 @@ impl Scale {
         self.rounded(estimate).0
     }
 
-    /// `[low, high]` with as many decimals as the figure; `?` where the data give no bound, `±0`
+    /// `low..high` with as many decimals as the figure; `?` where the data give no bound, `±0`
     /// where all values are equal.
     #[must_use]
     pub fn interval(self, estimate: Estimate) -> String {
         self.rounded(estimate).1
     }
 
-    /// `value ± half-width`, or the interval in brackets where it is lopsided or open.
+    /// `value ± half-width`, or the value with the interval in brackets where an end is open.
     #[must_use]
     pub fn plus_minus(self, estimate: Estimate) -> String {
         let (value, interval) = self.rounded(estimate);
@@ -76,9 +85,9 @@ impl Scale {
             return value;
         }
         if !half_width.is_finite() {
-            return if interval.is_empty() { value } else { format!("{value} {interval}") };
+            return if interval.is_empty() { value } else { format!("{value} ({interval})") };
         }
-        let decimals = decimals_for_width(half_width * self.factor);
+        let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         format!("{value} ± {:.decimals$}", half_width * self.factor)
     }
 
@@ -93,31 +102,25 @@ impl Scale {
             (true, true) => (high - low) / 2.0,
             (true, false) => value - low,
             (false, true) => high - value,
-            (false, false) => return (significant(value, 4), "[?, ?]".to_owned()),
+            (false, false) => return (significant(value, 4), "?..?".to_owned()),
         };
-        // Equal values differ by rounding in the last digits of their mean.
-        if width <= value.abs() * 1e-12 {
+        if width <= value.abs() * NO_WIDTH {
             let closed = low.is_finite() && high.is_finite();
             let interval = match (closed, low.is_finite()) {
                 (true, _) => "±0".to_owned(),
-                (false, true) => format!("[{}, ?]", significant(low, 4)),
-                (false, false) => format!("[?, {}]", significant(high, 4)),
+                (false, true) => format!("{}..?", significant(low, 4)),
+                (false, false) => format!("?..{}", significant(high, 4)),
             };
             return (significant(value, 4), interval);
         }
-        let decimals = decimals_for_width(width);
+        let closed = low.is_finite() && high.is_finite();
+        let digits = if closed { MOST_DIGITS } else { MOST_DIGITS_OPEN };
+        let decimals = decimals_for_width(width).min(decimals_for_digits(value, digits));
         let end = |end: f64| {
             if end.is_finite() { fixed(end, decimals) } else { "?".to_owned() }
         };
-        (fixed(value, decimals), format!("[{}, {}]", end(low), end(high)))
+        (fixed(value, decimals), format!("{}..{}", end(low), end(high)))
     }
-}
-
-/// The interval in words, for running text.
-#[must_use]
-pub fn interval_in_words(scale: Scale, interval: Interval) -> String {
-    let middle = (interval.low + interval.high) / 2.0;
-    scale.interval(Estimate { value: middle, interval })
 }
 
 /// Decimals that show two significant digits of `width`.
@@ -126,6 +129,11 @@ fn decimals_for_width(width: f64) -> usize {
         return 0;
     }
     (1 - magnitude(width)).clamp(0, 9) as usize
+}
+
+/// Decimals that show `digits` significant digits of `value`.
+fn decimals_for_digits(value: f64, digits: i32) -> usize {
+    if value == 0.0 { 9 } else { (digits - 1 - magnitude(value)).clamp(0, 12) as usize }
 }
 
 /// The power of ten of the first digit.
@@ -138,8 +146,7 @@ fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let decimals = (digits - 1 - magnitude(value)).clamp(0, 12) as usize;
-    let text = fixed(value, decimals);
+    let text = fixed(value, decimals_for_digits(value, digits));
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
@@ -159,6 +166,7 @@ fn fixed(value: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::Interval;
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {
         Estimate { value, interval: Interval { low, high } }
@@ -169,7 +177,7 @@ mod tests {
         let seconds = Scale::new(Unit::Seconds, 20.0);
         let mean = estimate(13.41873, 13.20512, 13.63234);
         assert_eq!(seconds.value(mean), "13.42");
-        assert_eq!(seconds.interval(mean), "[13.21, 13.63]");
+        assert_eq!(seconds.interval(mean), "13.21..13.63");
         assert_eq!(seconds.plus_minus(mean), "13.42 ± 0.21");
         assert_eq!(seconds.plus_minus(estimate(1234.5, 1200.0, 1269.0)), "1234 ± 34");
     }
@@ -184,8 +192,16 @@ mod tests {
     #[test]
     fn an_end_that_is_not_known_is_a_question_mark() {
         let open = estimate(15.9, 15.0, f64::INFINITY);
-        assert_eq!(Scale::PLAIN.interval(open), "[15.00, ?]");
+        assert_eq!(Scale::PLAIN.interval(open), "15.00..?");
         assert_eq!(Scale::PLAIN.value(estimate(3.0, f64::NEG_INFINITY, f64::INFINITY)), "3");
+    }
+
+    #[test]
+    fn no_more_digits_than_a_reader_can_use() {
+        assert_eq!(Scale::PLAIN.plus_minus(estimate(25.0, 25.0 - 1e-9, 25.0 + 1e-9)), "25");
+        assert_eq!(Scale::PLAIN.plus_minus(estimate(25.0, 24.9999, 25.0001)), "25.0000 ± 0.0001");
+        let open = estimate(2193.94138, 2193.9339, f64::INFINITY);
+        assert_eq!(Scale::PLAIN.value(open), "2194");
     }
 
     #[test]

@@ -9,18 +9,21 @@ use comfy_table::{
 
 use super::Report;
 use super::number::Scale;
+use super::terminal::wrapped;
 use crate::experiment::{PointSummary, Status};
 use crate::scenario::Point;
 use crate::statistics::Estimate;
 
 /// Columns of a terminal that tables are made for.
 pub const WIDTH: u16 = 80;
-/// Width of a column of figures with intervals below them.
-const FIGURE_WIDTH: u16 = 15;
+/// Width of a column of figures with intervals below them: `13.794..13.981`.
+const FIGURE_WIDTH: u16 = 14;
 /// More named configurations than this get one line each.
 const FULL_CONFIGURATIONS: usize = 12;
 /// More points of a sweep than this get one line each.
 const FULL_SWEEP: usize = 4;
+/// Width of a heading above figures in a table with one line per point.
+const HEADING_WIDTH: usize = 16;
 /// Metrics beside each other in a table with one line per point.
 const METRICS_PER_BLOCK: usize = 3;
 
@@ -32,6 +35,10 @@ pub(super) fn new_table<I: IntoIterator<Item = String>>(heading: I) -> Table {
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(WIDTH)
         .set_header(heading.into_iter().collect::<Vec<_>>());
+    // With the space that stands for a vertical line, two spaces between columns.
+    table.column_iter_mut().for_each(|column| {
+        column.set_padding((0, 1));
+    });
     table
 }
 
@@ -76,7 +83,8 @@ fn full(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
     for column in report.main_columns() {
         let scale = scale_of(report, summaries, column);
         let name = scale.heading(&report.columns[column].name);
-        let _ = writeln!(text, "{name}: {}", report.columns[column].metric.summary);
+        let summary = report.columns[column].metric.summary;
+        text.push_str(&wrapped("", &format!("{name}: {summary}")));
         let heading = ["configuration", "mean", "p50", "p95", "p99"].map(str::to_owned);
         let mut table = new_table(heading);
         for summary in summaries {
@@ -88,9 +96,10 @@ fn full(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
             let figures = [metric.mean, metric.p50, metric.p95, metric.p99].map(figure);
             table.add_row([label].into_iter().chain(figures));
         }
-        let label_width = WIDTH - 4 * (FIGURE_WIDTH + 1);
-        let widths = [label_width].into_iter().chain([FIGURE_WIDTH + 1; 4]);
-        table.set_constraints(widths.map(|width| ColumnConstraint::Absolute(Width::Fixed(width))));
+        // The same widths in each block, so that they line up.
+        let widths = [WIDTH - 4 * (FIGURE_WIDTH + 1)].into_iter().chain([FIGURE_WIDTH; 4]);
+        set_widths(&mut table, widths);
+        align_right(&mut table, 1);
         let _ = writeln!(text, "{}", text_of(&table));
     }
 }
@@ -102,21 +111,55 @@ fn compact(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
         let metrics = block
             .iter()
             .zip(&scales)
-            .map(|(&column, scale)| scale.heading(&report.columns[column].name));
-        let labels = label_heading(report.point(summaries[0]));
-        let label_count = labels.len();
-        let mut table = new_table(labels.into_iter().chain(metrics));
+            .map(|(&column, scale)| narrow_heading(*scale, &report.columns[column].name));
+        let mut labels = Labels::new(summaries.iter().map(|summary| report.point(summary)));
+        let mut table = new_table(labels.heading().iter().cloned().chain(metrics));
         for summary in summaries {
             let figures = block
                 .iter()
                 .zip(&scales)
                 .map(|(&column, scale)| scale.plus_minus(summary.metrics[column].mean));
-            table.add_row(labels_of(report.point(summary)).into_iter().chain(figures));
+            table.add_row(labels.of(report.point(summary)).into_iter().chain(figures));
         }
-        align_right(&mut table, label_count);
-        let _ = writeln!(text, "mean ± half-width of its interval");
+        align_right(&mut table, labels.heading().len());
+        text.push_str(&wrapped("", &swept(summaries, report)));
         let _ = writeln!(text, "{}", text_of(&table));
     }
+}
+
+/// A heading that wraps between the words of a name, with the unit on a line of its own.
+fn narrow_heading(scale: Scale, name: &str) -> String {
+    let mut heading = String::new();
+    let mut width = 0;
+    for word in name.split_inclusive(['_', '.']) {
+        if width > 0 && width + word.len() > HEADING_WIDTH {
+            heading.push('\n');
+            width = 0;
+        }
+        heading.push_str(word);
+        width += word.len();
+    }
+    if !scale.symbol().is_empty() {
+        let _ = write!(heading, "\n({})", scale.symbol());
+    }
+    heading
+}
+
+/// What the points vary in, to head their table.
+fn swept(summaries: &[&PointSummary], report: Report<'_>) -> String {
+    let axes = summaries.first().map_or(&[][..], |summary| &report.point(summary).axes);
+    let paths: Vec<&str> = axes.iter().map(|(path, _)| path.as_str()).collect();
+    let what = if paths.is_empty() { "each configuration".to_owned() } else { paths.join(" and ") };
+    format!("By {what}: the mean ± half the width of its interval")
+}
+
+/// Fixes the widths of columns, one space apart.
+pub(super) fn set_widths(table: &mut Table, widths: impl IntoIterator<Item = u16>) {
+    let fixed = |width| ColumnConstraint::Absolute(Width::Fixed(width));
+    table.set_constraints(widths.into_iter().map(fixed));
+    table.column_iter_mut().for_each(|column| {
+        column.set_padding((0, 0));
+    });
 }
 
 pub(super) fn align_right(table: &mut Table, from: usize) {
@@ -125,20 +168,57 @@ pub(super) fn align_right(table: &mut Table, from: usize) {
     }
 }
 
-/// A column for each axis of a sweep, headed by the last part of its path.
-pub(super) fn label_heading(point: &Point) -> Vec<String> {
-    if point.axes.is_empty() {
-        return vec!["configuration".to_owned()];
-    }
-    let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
-    point.axes.iter().map(|(path, _)| last(path)).collect()
+/// How the points of one table are told apart: named configurations by their names, the points of a
+/// sweep by a column for each axis, after the configuration that the sweep starts from if it has a
+/// name.
+pub(super) struct Labels {
+    from_configurations: bool,
+    heading: Vec<String>,
+    /// The configuration of the row before, which is not repeated.
+    before: String,
 }
 
-pub(super) fn labels_of(point: &Point) -> Vec<String> {
-    if point.axes.is_empty() {
-        return vec![point.configuration.clone()];
+impl Labels {
+    pub(super) fn new<'p>(points: impl Iterator<Item = &'p Point> + Clone) -> Self {
+        let from_configurations = points.clone().any(|point| base_name(point).is_some());
+        let axes = points.into_iter().next().map_or(&[][..], |point| &point.axes);
+        let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
+        let axes = axes.iter().map(|(path, _)| last(path));
+        let configuration = from_configurations.then(|| "configuration".to_owned());
+        let heading = configuration.into_iter().chain(axes).collect();
+        Self { from_configurations, heading, before: String::new() }
     }
-    point.axes.iter().map(|(_, value)| plain(value)).collect()
+
+    pub(super) fn heading(&self) -> &[String] {
+        &self.heading
+    }
+
+    /// The cells of the next row.
+    pub(super) fn of(&mut self, point: &Point) -> Vec<String> {
+        let mut cells: Vec<String> = Vec::new();
+        if self.from_configurations {
+            let name = base_name(point).unwrap_or_default();
+            if point.axes.is_empty() || name != self.before {
+                cells.push(name.to_owned());
+                name.clone_into(&mut self.before);
+            } else {
+                cells.push(String::new());
+            }
+        }
+        cells.extend(point.axes.iter().map(|(_, value)| plain(value)));
+        cells
+    }
+}
+
+/// The name of a configuration, or of the one that a point of a sweep starts from.
+fn base_name(point: &Point) -> Option<&str> {
+    match point.axes.first() {
+        None => Some(&point.configuration),
+        Some((path, _)) => {
+            let (name, _) = point.configuration.split_once(&format!(", {path}="))?;
+            Some(name)
+        }
+    }
 }
 
 /// A text without its quotes, anything else as in the file.
@@ -155,22 +235,19 @@ fn convergence(text: &mut String, report: Report<'_>) {
     if alike && report.summaries.iter().all(clean) {
         let _ = writeln!(
             text,
-            "Not converged: 0 of {} replications in {} (0 to {}).\n",
+            "Not converged: 0 of {} replications{} ({} %).\n",
             first.replications,
-            if report.summaries.len() == 1 { "the one point" } else { "each point" },
-            percent.bound(first.not_converged.interval.high)
+            if report.summaries.len() == 1 { "" } else { " of each point" },
+            percent.interval(first.not_converged)
         );
         return;
     }
-    let mut heading = label_heading(report.point(first));
-    heading = if heading.len() == 1 { heading } else { vec!["configuration".to_owned()] };
-    heading[0] = "configuration".to_owned();
-    heading.extend(["not converged", "interval", "replications"].map(str::to_owned));
-    let mut table = new_table(heading);
+    let heading = ["configuration", "not converged (%)", "interval", "replications"];
+    let mut table = new_table(heading.map(str::to_owned));
     for summary in report.summaries.iter().filter(|summary| !clean(summary)) {
         table.add_row([
             report.point(summary).configuration.clone(),
-            percent.bound(summary.not_converged.value),
+            percent.value(summary.not_converged),
             percent.interval(summary.not_converged),
             summary.replications.to_string(),
         ]);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Report;
 use super::attribution::attribution_tables;
-use super::expectations::expectation_table;
+use super::expectations::{Detail, expectation_list};
 use super::notes::notes;
 use super::table::{WIDTH, main_tables};
 
@@ -27,9 +27,9 @@ pub fn terminal(report: Report<'_>) -> String {
     );
     text.push_str(&main_tables(report));
     text.push_str(&attribution_tables(report));
-    let expectations = expectation_table(report, false);
+    let expectations = expectation_list(report, Detail::NotHeld);
     if !expectations.is_empty() {
-        let _ = writeln!(text, "Expectations\n{expectations}");
+        let _ = writeln!(text, "{expectations}");
     }
     for note in notes(report) {
         text.push_str(&wrapped("- ", &note));

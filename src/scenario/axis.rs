@@ -8,8 +8,8 @@ use crate::engine::SimDuration;
 use crate::quantities::duration::{format_duration, parse_duration};
 use crate::quantities::rate::parse_rate;
 
-/// Reads `a..b`, `a..b:log2`, `a..b:linear:n` or `a..b:log:n`, whose ends are numbers, durations
-/// or rates. `None` if the text has no `..` and so is no range.
+/// Reads `a..b`, `a..b:log2`, `a..b:log10`, `a..b:linear:n` or `a..b:log:n`, whose ends are numbers,
+/// durations or rates; `:whole` after the count rounds to whole numbers. `None` if the text has no `..` and so is no range.
 ///
 /// # Errors
 /// What is impossible about the range, or that it has more than `limit` values.
@@ -31,6 +31,12 @@ fn read_range(text: &str, limit: usize) -> Result<Vec<Value>, String> {
         return Err("the first end is above the last".to_owned());
     }
     let (spacing, count) = (parts.next().map(str::trim), parts.next().map(str::trim));
+    let whole = match (parts.next().map(str::trim), &first.unit) {
+        (None, _) => false,
+        (Some("whole"), Unit::None) => true,
+        (Some("whole"), _) => return Err("only plain numbers are rounded to whole".to_owned()),
+        (Some(other), _) => return Err(format!("{other} is not \"whole\"")),
+    };
     if parts.next().is_some() {
         return Err("it has too many parts".to_owned());
     }
@@ -58,7 +64,8 @@ fn read_range(text: &str, limit: usize) -> Result<Vec<Value>, String> {
         (Some(other), _) => return Err(format!("{other} is no spacing")),
         (None, Some(_)) => return Err("it needs a spacing before the count".to_owned()),
     };
-    let mut written: Vec<Value> = values.into_iter().map(|value| first.unit.write(value)).collect();
+    let rounded = values.into_iter().map(|value| if whole { value.round() } else { value });
+    let mut written: Vec<Value> = rounded.map(|value| first.unit.write(value)).collect();
     written.dedup();
     Ok(written)
 }
@@ -174,6 +181,8 @@ mod tests {
         assert_eq!(shown("10 ms..100 ms:linear:4"), r#"["10 ms","40 ms","70 ms","100 ms"]"#);
         assert_eq!(shown("10/s..1000/s:log:3"), r#"["10/s","100/s","1000/s"]"#);
         assert_eq!(shown("5..5:linear:1"), "[5]");
+        assert_eq!(shown("1..10:log:5:whole"), "[1,2,3,6,10]");
+        assert_eq!(shown("1..2:linear:9:whole"), "[1,2]");
     }
 
     #[test]
@@ -191,7 +200,9 @@ mod tests {
             ("1..2:linear:99999999999999999999", "is no count"),
             ("x..4", "is not a number"),
             ("1..inf", "is not a number"),
-            ("1..4:linear:3:4", "too many parts"),
+            ("1..4:linear:3:4", "4 is not \"whole\""),
+            ("1..4:linear:3:whole:5", "too many parts"),
+            ("1 ms..4 ms:linear:3:whole", "only plain numbers"),
         ] {
             assert!(shown(text).contains(reason), "{text}: {}", shown(text));
         }

@@ -214,7 +214,16 @@ impl Reader<'_> {
         let middle = self.bound("equals", equals, unit);
         let distance = match within.as_str().and_then(read_percent) {
             Some(share) => middle.map(|middle| middle.abs() * share),
-            None => self.bound("within", within, unit),
+            None => match read_bound(within, unit) {
+                Ok(distance) => Some(distance),
+                Err(_) => {
+                    let value = clip(&within.to_string(), 60);
+                    let allowed =
+                        format!("a share such as \"5 %\"; or, as {}", allowed_bound(unit));
+                    self.problem("within", Problem::WrongType { value, allowed });
+                    None
+                }
+            },
         };
         let (middle, distance) = (middle?, distance?);
         if distance < 0.0 {
@@ -241,7 +250,7 @@ impl Reader<'_> {
     }
 }
 
-/// The column called `name`; in a scenario with one component, `component.metric` is accepted too.
+/// The column called `name`.
 pub fn find_column<'a>(columns: &'a [MetricColumn], name: &str) -> Option<&'a MetricColumn> {
     columns.iter().find(|column| column.name == name)
 }

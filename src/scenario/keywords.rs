@@ -72,7 +72,7 @@ const FORMATS: [&str; 15] = [
 ];
 
 /// The keywords and formats in a schema that `Validator` would ignore.
-fn unknown_keywords(schema: &Value) -> Vec<String> {
+pub fn unknown_keywords(schema: &Value) -> Vec<String> {
     let mut unknown = Vec::new();
     collect_unknown(schema, &mut unknown);
     unknown

@@ -37,6 +37,8 @@ mod schema_text;
 pub mod source;
 pub mod types;
 mod validate;
+#[cfg(test)]
+mod validate_tests;
 
 pub use error::LoadError;
 pub use file::schema;

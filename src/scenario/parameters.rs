@@ -1,7 +1,7 @@
 //! The parameters of a model, as its schema and its defaults tell them.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::file::{component_schema, schema_ref};
 use super::parse::join;
@@ -39,8 +39,9 @@ pub fn parameters(kind: ModelKind) -> Vec<Parameter> {
     let own = branches.iter().find(|branch| {
         branch.pointer("/properties/model/const").and_then(Value::as_str) == Some(kind.name())
     });
-    let defaults = serde_json::to_value(kind.default_config()).unwrap_or_default();
-    own.map_or_else(Vec::new, |schema| of_object(schema, &defaults, "", None))
+    let mut defaults = serde_json::to_value(kind.default_config()).unwrap_or_default();
+    shorten_constants(&mut defaults);
+    own.map_or_else(Vec::new, |schema| Reader::default().object(schema, &defaults, "", None))
 }
 
 /// All parameters in one list, an object before what is within it.
@@ -54,83 +55,120 @@ pub fn flatten(parameters: &[Parameter]) -> Vec<&Parameter> {
         .collect()
 }
 
-fn of_object(
-    schema: &Value,
-    defaults: &Value,
-    prefix: &str,
-    only_if: Option<&str>,
-) -> Vec<Parameter> {
-    let empty = Map::new();
-    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-    properties
-        .iter()
-        .filter(|(key, property)| !(prefix.is_empty() && *key == "model") && !is_tag(property))
-        .map(|(key, property)| {
-            let default = match defaults.get(key) {
-                Some(default) => default.clone(),
-                None => property.get("default").cloned().unwrap_or(Value::Null),
-            };
-            parameter(property, default, &join(prefix, key), only_if)
-        })
-        .collect()
-}
-
-fn parameter(property: &Value, default: Value, path: &str, only_if: Option<&str>) -> Parameter {
-    let root = schema_ref();
-    let schema = not_null(resolve_in(root, property));
-    let text = |key: &str| {
-        let value = property.get(key).or_else(|| schema.get(key));
-        value.and_then(Value::as_str).map(str::to_owned)
-    };
-    // A distribution is one quantity, whatever keys it has.
-    let is_quantity = short_text(schema).is_some();
-    let parts = if is_quantity { Vec::new() } else { parts(schema, &default, path) };
-    let (unit, allowed) = short_text(schema)
-        .unwrap_or_else(|| (text("x-unit"), allowed_without_unit(root, property)));
-    Parameter {
-        path: path.to_owned(),
-        unit,
-        allowed,
-        default,
-        source: text("x-source"),
-        description: text("description").unwrap_or_default(),
-        only_if: only_if.map(str::to_owned),
-        parts,
+/// Writes constant distributions as the plain durations that they may be written as.
+fn shorten_constants(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            let constant = map.get("distribution").and_then(Value::as_str) == Some("constant");
+            match map.get("value") {
+                Some(duration) if constant => *value = duration.clone(),
+                _ => map.values_mut().for_each(shorten_constants),
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten_constants),
+        _ => {}
     }
 }
 
-/// What is within an object, a choice of objects, or the items of a list.
-fn parts(schema: &Value, default: &Value, path: &str) -> Vec<Parameter> {
-    let root = schema_ref();
-    if schema.get("properties").is_some() {
-        return of_object(schema, default, path, None);
+/// Reads parameters from the schema of all scenarios.
+#[derive(Default)]
+struct Reader {
+    /// The types that are being read, so that one which holds itself is read once.
+    within: Vec<&'static Value>,
+}
+
+impl Reader {
+    fn object(
+        &mut self,
+        schema: &'static Value,
+        defaults: &Value,
+        prefix: &str,
+        only_if: Option<&str>,
+    ) -> Vec<Parameter> {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        properties
+            .into_iter()
+            .flatten()
+            .filter(|(key, schema)| !(is_tag(schema) || prefix.is_empty() && *key == "model"))
+            .map(|(key, property)| {
+                let default = match defaults.get(key) {
+                    Some(default) => default.clone(),
+                    None => property.get("default").cloned().unwrap_or(Value::Null),
+                };
+                self.parameter(property, default, &join(prefix, key), only_if)
+            })
+            .collect()
     }
-    if let Some(items) = schema.get("items") {
-        let items = not_null(resolve_in(root, items));
-        let within = format!("{path}[]");
-        return if short_text(items).is_some() {
-            Vec::new()
-        } else {
-            parts(items, &Value::Null, &within)
+
+    fn parameter(
+        &mut self,
+        property: &'static Value,
+        default: Value,
+        path: &str,
+        only_if: Option<&str>,
+    ) -> Parameter {
+        let root = schema_ref();
+        let schema = not_null(resolve_in(root, property));
+        let text = |key: &str| {
+            let value = property.get(key).or_else(|| schema.get(key));
+            value.and_then(Value::as_str).map(str::to_owned)
         };
+        let parts = self.parts(schema, &default, path);
+        let (unit, allowed) = short_text(schema)
+            .unwrap_or_else(|| (text("x-unit"), allowed_without_unit(root, property)));
+        Parameter {
+            path: path.to_owned(),
+            unit,
+            allowed,
+            default,
+            source: text("x-source"),
+            description: text("description").unwrap_or_default(),
+            only_if: only_if.map(str::to_owned),
+            parts,
+        }
     }
-    let mut all = Vec::new();
-    for branch in array(schema, "oneOf").iter().chain(array(schema, "anyOf")) {
-        let branch = resolve_in(root, branch);
-        let properties = branch.get("properties").and_then(Value::as_object);
-        let tag = properties.into_iter().flatten().find(|(_, property)| is_tag(property));
-        let only_if = tag.map(|(key, property)| {
-            format!("{key} = {}", property.get("const").and_then(Value::as_str).unwrap_or_default())
-        });
-        let chosen = tag.is_none_or(|(key, property)| default.get(key) == property.get("const"));
-        let own = if chosen { default } else { &Value::Null };
-        all.extend(of_object(branch, own, path, only_if.as_deref()));
+
+    /// What is within an object, a choice of objects, or the items of a list.
+    fn parts(&mut self, schema: &'static Value, default: &Value, path: &str) -> Vec<Parameter> {
+        // A distribution is one quantity, whatever keys it has.
+        let known = self.within.iter().any(|outer| std::ptr::eq(*outer, schema));
+        if known || short_text(schema).is_some() {
+            return Vec::new();
+        }
+        self.within.push(schema);
+        let parts = if schema.get("properties").is_some() {
+            self.object(schema, default, path, None)
+        } else if let Some(items) = schema.get("items") {
+            let items = not_null(resolve_in(schema_ref(), items));
+            self.parts(items, &Value::Null, &format!("{path}[]"))
+        } else {
+            self.branches(schema, default, path)
+        };
+        self.within.pop();
+        parts
     }
-    all
+
+    fn branches(&mut self, schema: &'static Value, default: &Value, path: &str) -> Vec<Parameter> {
+        let mut all = Vec::new();
+        for branch in array(schema, "oneOf").iter().chain(array(schema, "anyOf")) {
+            let branch = resolve_in(schema_ref(), branch);
+            let properties = branch.get("properties").and_then(Value::as_object);
+            let tag = properties.into_iter().flatten().find(|(_, property)| is_tag(property));
+            let only_if = tag.map(|(key, property)| {
+                let kind = property.get("const").and_then(Value::as_str).unwrap_or_default();
+                format!("{key} = {kind}")
+            });
+            let chosen =
+                |(key, property): (&String, &Value)| default.get(key) == property.get("const");
+            let own = if tag.is_none_or(chosen) { default } else { &Value::Null };
+            all.extend(self.object(branch, own, path, only_if.as_deref()));
+        }
+        all
+    }
 }
 
 /// The other branch of a union with `null`.
-fn not_null(schema: &Value) -> &Value {
+fn not_null(schema: &'static Value) -> &'static Value {
     let branches = array(schema, "anyOf");
     match branches {
         [one, other] if is_null(other) => resolve_in(schema_ref(), one),

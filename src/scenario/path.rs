@@ -164,3 +164,58 @@ impl fmt::Display for Path {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::source::Sources;
+    use super::*;
+
+    /// `component` after setting 7 at `path`, or what is wrong.
+    fn set(path: &str, component: Value) -> Result<Value, String> {
+        let defaults = json!({
+            "flap": { "count": 14, "period": "1 s" },
+            "steps": [{ "cpu": 1 }],
+            "pause": null
+        });
+        let origin = Sources::default().add("test".to_owned(), "".into(), path.to_owned());
+        let text = |problem: Problem| problem.text().0;
+        let path = Path::read(path, origin, 0).map_err(text)?;
+        let mut node = Node::from_json(&component, origin);
+        path.set(&mut node, &defaults, Node::from_json(&json!(7), origin)).map_err(text)?;
+        Ok(node.to_json())
+    }
+
+    #[test]
+    fn setting_a_part_of_what_a_file_leaves_out_keeps_the_defaults_of_the_rest() {
+        assert_eq!(
+            set("a.flap.count", json!({})).unwrap(),
+            json!({ "flap": { "count": 7, "period": "1 s" } })
+        );
+        assert_eq!(
+            set("a.flap.count", json!({ "flap": { "x": 1 } })).unwrap(),
+            json!({ "flap": { "x": 1, "count": 7 } })
+        );
+        assert_eq!(set("a.steps[0].cpu", json!({})).unwrap(), json!({ "steps": [{ "cpu": 7 }] }));
+        assert_eq!(set("a.pause.length", json!({})).unwrap(), json!({ "pause": { "length": 7 } }));
+        assert_eq!(set("a.unknown", json!({})).unwrap(), json!({ "unknown": 7 }));
+    }
+
+    #[test]
+    fn a_path_that_does_not_fit_says_where() {
+        let wrong = |path, component| set(path, component).unwrap_err();
+        assert_eq!(
+            wrong("a.flap.count", json!({ "flap": "40 ms" })),
+            r#"a.flap is "40 ms", which has nothing within it"#
+        );
+        assert_eq!(
+            wrong("a.steps[1].cpu", json!({})),
+            "a.steps[1] does not exist: the list has 1 items"
+        );
+        assert!(wrong("a.flap[0]", json!({})).contains("which has nothing within it"));
+        for path in ["a", "", "a.", ".b", "a b.c ", "a[0].b", "a.b[x]", "a.b[", "a.b]", "a.b[0]c"] {
+            assert!(wrong(path, json!({})).contains("is not a path"), "{path}");
+        }
+    }
+}

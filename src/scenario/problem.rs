@@ -79,7 +79,7 @@ pub enum Problem {
     NoEquals { option: &'static str, text: String },
     /// A range such as `32..4096:log2` that cannot be.
     BadRange { text: String, reason: String },
-    /// The same value twice on an axis.
+    /// The same value twice on an axis or in a set.
     RepeatedValue { value: String },
     /// More points than are allowed.
     TooManyPoints { points: Option<u64>, limit: u64 },
@@ -200,6 +200,7 @@ impl Problem {
                 (format!("{value} is out of range"), allowed.clone())
             }
             Self::WrongLength { length: 0, allowed } => ("is empty".to_owned(), allowed.clone()),
+            Self::WrongLength { length: 1, allowed } => ("has 1 item".to_owned(), allowed.clone()),
             Self::WrongLength { length, allowed } => {
                 (format!("has {length} items"), allowed.clone())
             }
@@ -252,12 +253,12 @@ impl Problem {
             ),
             Self::BadRange { text, reason } => (
                 format!("\"{}\" is not a range: {reason}", clip(text, 80)),
-                "1..8, 32..4096:log2, 0.1..0.9:linear:9, 1..1000:log:7, or with units \
+                "1..8, 32..4096:log2, 0.1..0.9:linear:9, 1..1000:log:7:whole, or with units \
                  10 ms..100 ms:linear:10"
                     .to_owned(),
             ),
             Self::RepeatedValue { value } => {
-                (format!("{value} is on this axis twice"), "each value once".to_owned())
+                (format!("{value} is listed twice"), "list each value once".to_owned())
             }
             Self::TooManyPoints { points, limit } => (
                 match points {

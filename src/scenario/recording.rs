@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::node::{Node, NodeValue};
 use super::parse::join;
 use super::problem::{Problem, Problems};
-use super::source::Sources;
+use super::source::{Sources, read_text};
 use crate::quantities::duration::{format_duration, parse_duration};
 
 /// Largest recording that is read.
@@ -85,7 +85,11 @@ fn reference(node: &Node) -> Option<(String, String, String)> {
 fn read_column(file: &std::path::Path, column: &str, unit: &str) -> Result<Vec<String>, Problem> {
     let shown = file.display().to_string();
     let bad = |reason: String| Problem::BadRecording { file: shown.clone(), reason };
-    let text = super::source::read_text(file, MAX_RECORDING_BYTES)?;
+    let text = read_text(file, MAX_RECORDING_BYTES).map_err(|problem| match problem {
+        Problem::FileMissing { .. } => bad("it does not exist".to_owned()),
+        Problem::FileTooLarge { .. } => bad("it is larger than 100 MiB".to_owned()),
+        other => other,
+    })?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| bad(error.to_string()))?;
     let Some(index) = header.iter().position(|name| name == column) else {
@@ -106,4 +110,62 @@ fn read_column(file: &std::path::Path, column: &str, unit: &str) -> Result<Vec<S
         return Err(bad("it has no rows".to_owned()));
     }
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::parse;
+    use super::*;
+
+    /// What `reference` becomes beside the file `x.csv` with `csv`, or what is wrong with it.
+    fn resolved(csv: &[u8], reference: &str) -> Result<String, String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x.csv"), csv).unwrap();
+        let mut sources = Sources::default();
+        let mut problems = Problems::default();
+        let whole = sources.add("s.json".to_owned(), folder.path().into(), reference.to_owned());
+        let mut node = parse(reference, whole, &mut problems).unwrap();
+        Recordings::default().resolve(&mut node, "components.a", &sources, &mut problems);
+        let (found, _) = problems.into_parts();
+        match found.first() {
+            None => Ok(node.to_json().to_string()),
+            Some(located) => {
+                let (problem, _) = located.problem.text();
+                let shown = problem.replace(&folder.path().display().to_string(), "");
+                Err(format!("{}: {}", located.path, shown.trim_start_matches(['/', '\\'])))
+            }
+        }
+    }
+
+    fn reference(file: &str, column: &str) -> String {
+        format!(
+            r#"{{ "service": {{ "distribution": "empirical", "file": "{file}",
+                 "column": "{column}", "unit": "ms", "order": "replay" }} }}"#
+        )
+    }
+
+    #[test]
+    fn a_column_becomes_values_with_their_unit() {
+        let csv = b"at, ms\n1,0.25\n2, 40\n\n3,1e3\n";
+        let values = r#"{"service":{"distribution":"empirical","order":"replay","values":["250 us","40 ms","1 s"]}}"#;
+        assert_eq!(resolved(csv, &reference("x.csv", "ms")).unwrap(), values);
+    }
+
+    #[test]
+    fn a_recording_that_cannot_be_used_says_where_and_why() {
+        let problem =
+            |csv: &[u8], file, column| resolved(csv, &reference(file, column)).unwrap_err();
+        let shown = [
+            problem(b"ms\n1\n", "y.csv", "ms"),
+            problem(b"ms\n1\n", ".", "ms"),
+            problem(b"at,s\n1,2\n", "x.csv", "ms"),
+            problem(b"ms\n1\n2\n-3\n", "x.csv", "ms"),
+            problem(b"ms\n1\nx\n", "x.csv", "ms"),
+            problem(b"a,ms\n1,2\n3\n", "x.csv", "ms"),
+            problem(b"ms\n", "x.csv", "ms"),
+            problem(b"", "x.csv", "ms"),
+            problem(b"ms\n\xff\n", "x.csv", "ms"),
+        ];
+        insta::assert_snapshot!(shown.join("\n"));
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::validate::{array, choices, is_null, plain, resolve_in, types};
+use super::validate::{array, choices, common_tag, is_null, plain, resolve_in, types};
 use crate::quantities::distribution::{DISTRIBUTION_ALLOWED, DISTRIBUTION_FORMAT};
 use crate::quantities::duration::{DURATION_ALLOWED, DURATION_FORMAT};
 use crate::quantities::rate::{RATE_ALLOWED, RATE_FORMAT};
@@ -32,6 +32,9 @@ fn structure_text(root: &Value, schema: &Value) -> String {
         }
         if let Some(names) = all_choices(&branches) {
             return format!("one of {names}");
+        }
+        if let Some((tag, names)) = tag_choices(&branches) {
+            return format!("an object {{ \"{tag}\": ... }} with one of {names}");
         }
         let mut texts: Vec<String> = Vec::new();
         for branch in branches.into_iter().filter(|branch| !is_null(branch)) {
@@ -66,6 +69,14 @@ fn all_choices(branches: &[&Value]) -> Option<String> {
         names.extend(found.into_iter().map(plain));
     }
     Some(names.join(", "))
+}
+
+/// The key that tells the objects of a union apart, and its values.
+fn tag_choices<'a>(branches: &[&'a Value]) -> Option<(&'a str, String)> {
+    let tag = common_tag(branches)?;
+    let of = |branch: &&Value| branch["properties"][tag].get("const").map(plain);
+    let names: Option<Vec<String>> = branches.iter().map(of).collect();
+    Some((tag, names?.join(", ")))
 }
 
 fn type_text(name: &str, schema: &Value) -> String {

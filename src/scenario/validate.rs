@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::node::{Node, NodeValue};
 use super::parse::join;
 use super::problem::{Problem, Problems};
-use super::schema_text::{allowed_text, number_range_text};
+use super::schema_text::allowed_text;
 use crate::quantities::DurationDistribution;
 use crate::quantities::distribution::{DISTRIBUTION_ALLOWED, DISTRIBUTION_FORMAT};
 use crate::quantities::duration::{DURATION_ALLOWED, DURATION_FORMAT, parse_duration};
@@ -355,9 +355,12 @@ fn number(schema: &Value, node: &Node, path: &str, problems: &mut Problems) {
         _ => true,
     };
     if !(within && fits) {
-        let problem =
-            Problem::OutOfRange { value: node.shown(SHOWN), allowed: number_range_text(schema) };
-        problems.add(problem, path, Some(node.origin));
+        let allowed = allowed_text(schema, schema);
+        problems.add(
+            Problem::OutOfRange { value: node.shown(SHOWN), allowed },
+            path,
+            Some(node.origin),
+        );
     }
 }
 
@@ -389,6 +392,7 @@ fn length(
     let count = length as u64;
     if least.is_some_and(|least| count < least) || most.is_some_and(|most| count > most) {
         let allowed = match (least, most) {
+            (Some(least), Some(most)) if least == most => format!("exactly {least} items"),
             (Some(least), Some(most)) => format!("{least} to {most} items"),
             (_, Some(most)) => format!("at most {most} items"),
             (Some(1), None) => "at least 1 item".to_owned(),
@@ -456,7 +460,7 @@ fn same_kind(value: &Value, node: &Node) -> bool {
 }
 
 /// The key that has a fixed value in every branch that is an object.
-fn common_tag<'a>(branches: &[&'a Value]) -> Option<&'a str> {
+pub(super) fn common_tag<'a>(branches: &[&'a Value]) -> Option<&'a str> {
     let mut objects =
         branches.iter().filter(|branch| branch.get("properties").is_some()).peekable();
     let first = objects.peek()?["properties"].as_object()?;

@@ -1,73 +1,188 @@
-//! SONiC orchagent over SAI.
+//! SONiC orchagent over SAI: how long a link event waits behind route batches.
+//!
+//! ```text
+//!  flap ──► syncd ──► notification queue ─┐            ┌─► HOSTIF set ─► carrier ─► teamd ─┐
+//!           (mutex:                       ▼            │    (pass 1)                       │
+//!            a bulk                 ┌───────────┐      │                                   ▼
+//!            delays it)  ROUTE ───► │ main loop │ ─────┤                               LAG_TABLE
+//!                        TABLE      └───────────┘      │                                   │
+//!                          ▲         one executor      └─► prune next hop ◄── pass 2 ◄─────┘
+//!                          │         per iteration          (traffic heals)
+//!                      fpmsyncd ◄── FRR ◄── kernel link down
+//! ```
+//!
+//! orchagent's main loop serves one ready executor per iteration, never preempted. The declared
+//! priorities are without effect, so the least recently used one is next. While routes are being
+//! reprogrammed, ROUTE_TABLE is always ready, and until April 2025 the port executor handled one
+//! notification per pass: N queued link events cost N route batches, one after the other, and one
+//! more until the LAG_TABLE pass that removes the next hop. The wait is proportional to the batch;
+//! the time to program all routes is not (sonic-buildimage PR 21771, swss #3595).
+//!
+//! What is followed exactly: the iteration (pop, phases 1 to 3 of RouteOrch, bulk calls, sweep),
+//! the key set with coalescing and random pops, publication behind syncd's current bulk, eras,
+//! modes and the ring, FRR's wave of updates, the next-hop groups alive during churn, and the
+//! traffic lost on each path at each instant. What is not: the order of keys within one batch
+//! (it only decides which of its two bulk calls a route is in), CRM polling, and the API mutex
+//! between the ring thread and the main thread.
+//!
+//! - `config`: what a user sets, with sources; `era`: presets of swss behaviour.
+//! - `component`: state and events; `flaps`: which link changes when.
+//! - `main_loop`: select, executors, the sweep; `executors`: who is next; `ring`: the ring thread.
+//! - `programmer`: one batch from parsing to publishing; `route_table`, `bgp_scan`: what waits,
+//!   what is programmed, what FRR writes.
+//! - `link_path`, `syncd`: from the notification to the ASIC.
+//! - `traffic`: the loss and what it is due to; `metrics`, `measures`: what is reported.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+mod bgp_scan;
+mod component;
+pub mod config;
+pub mod era;
+mod executors;
+mod flaps;
+mod link_path;
+mod link_set;
+mod main_loop;
+mod measures;
+mod metrics;
+mod programmer;
+mod ring;
+mod route_table;
+mod service;
+mod syncd;
+mod traffic;
 
-use super::model::{Finding, Metric, Model, SignalDefinition, Unit};
-use crate::engine::{Component, Engine, SimDuration, SimTime, Timer};
+pub use component::{Event, Orchagent};
+pub use config::Config;
 
-/// What a user sets of orchagent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// Keys popped from Redis at once (`-b`).
-    #[schemars(range(min = 1, max = 1_000_000), extend("x-unit" = "keys", "x-source" = "sonic-buildimage PR 21771"))]
-    pub pop_batch_size: u32,
-}
+use crate::engine::{Engine, SimTime};
+use crate::models::model::{Finding, Metric, Model, SignalDefinition};
+use config::{LinkKind, MAX_LINKS};
 
-impl Default for Config {
-    fn default() -> Self {
-        Self { pop_batch_size: 1024 }
-    }
-}
-
-/// The component.
-#[derive(Debug)]
-pub struct Orchagent {
-    config: Config,
-    timer: Option<Timer>,
-}
-
-/// What happens.
-#[derive(Clone, Copy, Debug)]
-pub struct Event;
-
-impl Component for Orchagent {
-    type Event = Event;
-
-    fn start<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        let timer = engine.add_timer();
-        engine.arm(timer, SimDuration::from_millis(u64::from(self.config.pop_batch_size)), Event);
-        self.timer = Some(timer);
-    }
-
-    fn handle<G: Copy + From<Event>>(&mut self, _: &mut Engine<G>, _: Event) {}
-}
+/// Most changes that FRR's state of the paths can go through in one replication.
+const MAX_CHANGES: u64 = 60_000;
+/// Most messages in the notification queue over one replication.
+const MAX_MESSAGES: u64 = 1_000_000;
 
 impl Model for Orchagent {
     type Config = Config;
+
     const NAME: &'static str = "orchagent";
-    const SUMMARY: &'static str = "SONiC orchagent over SAI";
-    const OUTPUTS: &'static [SignalDefinition] = &[];
-    const INPUTS: &'static [SignalDefinition] = &[];
-    const METRICS: &'static [Metric] =
-        &[Metric::headline("convergence_time", Unit::Seconds, "Until the last path has healed.")];
+    const SUMMARY: &'static str =
+        "SONiC orchagent over SAI: link events and route programming share one loop";
+    const OUTPUTS: &'static [SignalDefinition] = &[SignalDefinition {
+        name: "settled",
+        summary: "Nothing is lost any more and every living path is in use; the value is the path changed last.",
+    }];
+    const INPUTS: &'static [SignalDefinition] = &[
+        SignalDefinition {
+            name: "link_down",
+            summary: "The link whose number is the value (modulo the number of paths) goes down.",
+        },
+        SignalDefinition {
+            name: "link_up",
+            summary: "The link whose number is the value (modulo the number of paths) comes up.",
+        },
+    ];
+    const METRICS: &'static [Metric] = metrics::METRICS;
 
-    fn check(_: &Config) -> Vec<Finding> {
-        Vec::new()
+    fn check(config: &Config) -> Vec<Finding> {
+        check_topology(config).into_iter().chain(check_flap(config)).collect()
     }
 
-    fn new(_: &str, config: Config) -> Self {
-        Self { config, timer: None }
+    fn new(name: &str, config: Config) -> Self {
+        Self::build(name, config)
     }
 
-    fn receive<G: Copy + From<Event>>(&mut self, _: &mut Engine<G>, _: u16, _: u64) {}
+    fn receive<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, input: u16, value: u64) {
+        let link = (value % u64::from(self.config.topology.paths)) as u16;
+        self.change_link(engine, link, input == component::INPUT_LINK_UP);
+    }
 
     fn converged(&self) -> bool {
-        true
+        self.flaps.is_over() && self.traffic.is_settled() && !self.table.has_work()
     }
 
     fn measure(&self, end: SimTime, figures: &mut [f64]) {
-        figures[0] = end.as_seconds();
+        metrics::write(self, end, figures);
     }
+}
+
+fn check_topology(config: &Config) -> Vec<Finding> {
+    let topology = &config.topology;
+    let mut findings = Vec::new();
+    if topology.paths > MAX_LINKS {
+        findings.push(Finding::error(
+            "topology.paths",
+            format!("{} paths", topology.paths),
+            format!("at most {MAX_LINKS}"),
+        ));
+    }
+    if topology.initial_backlog > topology.routes {
+        findings.push(Finding::error(
+            "topology.initial_backlog",
+            format!("{} routes wait of {} in all", topology.initial_backlog, topology.routes),
+            "at most topology.routes",
+        ));
+    }
+    if topology.link == LinkKind::RoutedPort && topology.members > 1 {
+        findings.push(Finding::error(
+            "topology.members",
+            format!("{} members of a routed port", topology.members),
+            "1, or topology.link \"port_channel\"",
+        ));
+    }
+    findings
+}
+
+fn check_flap(config: &Config) -> Vec<Finding> {
+    let (flap, topology) = (&config.flap, &config.topology);
+    let mut findings = Vec::new();
+    if flap.count > topology.paths {
+        findings.push(Finding::error(
+            "flap.count",
+            format!("{} of {} paths flap", flap.count, topology.paths),
+            "at most topology.paths",
+        ));
+    }
+    if flap.members.is_some_and(|members| members > topology.members) {
+        findings.push(Finding::error(
+            "flap.members",
+            format!("{} of {} members go down", flap.members.unwrap_or(0), topology.members),
+            "at most topology.members",
+        ));
+    }
+    if flap.repeat > 1 && flap.return_after.is_none() {
+        findings.push(Finding::error(
+            "flap.repeat",
+            format!("{} flaps of a link that does not return", flap.repeat),
+            "1, or set flap.return_after",
+        ));
+    }
+    let changes =
+        u64::from(flap.count) * u64::from(flap.repeat) * 2 + u64::from(config.bgp.remote_changes);
+    if changes > MAX_CHANGES {
+        findings.push(Finding::error(
+            "flap.repeat",
+            format!("{changes} changes that make FRR write every route"),
+            format!("at most {MAX_CHANGES}: flap.count x flap.repeat x 2 + bgp.remote_changes"),
+        ));
+    }
+    if changes * u64::from(flap.messages) > MAX_MESSAGES {
+        findings.push(Finding::error(
+            "flap.messages",
+            format!("{} messages in one replication", changes * u64::from(flap.messages)),
+            format!(
+                "at most {MAX_MESSAGES}: flap.count times flap.repeat times 2 times flap.messages"
+            ),
+        ));
+    }
+    let all_down = flap.count == topology.paths && flap.return_after.is_none();
+    if all_down && !topology.backup_route && flap.direction == config::Direction::Down {
+        findings.push(Finding::warning(
+            "topology.backup_route",
+            "every path goes down for good and no other route covers the traffic: it never converges",
+            "leave a path up, set flap.return_after, or set topology.backup_route",
+        ));
+    }
+    findings
 }

@@ -1,0 +1,132 @@
+use super::*;
+
+fn three_verdicts() -> String {
+    [
+        expect("mean", r#""at_least": "0 s""#),
+        expect("mean", r#""at_most": "1 ns""#),
+        // Never enough replications to bound the 99th percentile above.
+        expect("p99", r#""at_most": "1000000 s""#),
+    ]
+    .join(",")
+}
+
+#[test]
+fn expectations_that_hold_are_exit_code_0() {
+    let held = expect("mean", r#""at_least": "0 s""#);
+    let place = Place::with_scenario("links", &held);
+    let output = place.convsim(&["check", "links.json"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.ends_with("1 expectation in 1 scenario: 1 held, 0 missed\n"), "{text}");
+    assert!(!place.path("outputs").exists(), "checking writes no results");
+}
+
+#[test]
+fn a_miss_or_an_undecided_one_is_exit_code_1() {
+    for bound in [expect("mean", r#""at_most": "1 ns""#), expect("p99", r#""at_most": "9999 s""#)] {
+        let place = Place::with_scenario("links", &bound);
+        let output = place.convsim(&["check", "links.json"]);
+        assert_eq!(code(&output), 1, "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn each_expectation_is_held_missed_or_undecided() {
+    let place = Place::with_scenario("links", &three_verdicts());
+    let output = place.convsim(&["check", "links.json"]);
+    assert_eq!(code(&output), 1);
+    let text = stdout(&output);
+    for word in ["held ", "MISSED ", "undecided ", "links.json:"] {
+        assert!(text.contains(word), "{word} is not in\n{text}");
+    }
+    let last = text.lines().last().unwrap();
+    assert_eq!(last, "3 expectations in 1 scenario: 1 held, 1 missed, 1 undecided");
+}
+
+#[test]
+fn an_undecided_expectation_gets_more_replications() {
+    // The median of 3 replications has no interval; that of 6 to 12 has.
+    let place = Place::with_scenario("links", &expect("p50", r#""at_least": "0 s""#));
+    let output = place.convsim(&["check", "links.json", "--replications", "3"]);
+    assert_eq!(code(&output), 0, "{}", stdout(&output));
+}
+
+#[test]
+fn ratios_and_differences_are_judged() {
+    let relative = |key: &str, bound: &str| {
+        format!(
+            r#"{{ "configuration": "large", "metric": "convergence_time", "{key}": "large",
+                 {bound}, "source": "a test" }}"#
+        )
+    };
+    let same = [
+        relative("ratio_to", r#""between": [1, 1]"#),
+        relative("difference_to", r#""between": ["0 s", "0 s"]"#),
+    ];
+    let place = Place::with_scenario("links", &same.join(","));
+    let output = place.convsim(&["check", "links.json"]);
+    assert_eq!(code(&output), 0, "{}{}", stdout(&output), stderr(&output));
+}
+
+#[test]
+fn a_folder_means_its_scenarios_but_not_schemas() {
+    let place = Place::empty();
+    std::fs::create_dir(place.path("scenarios")).unwrap();
+    for name in ["b", "a"] {
+        place.write(&format!("scenarios/{name}.json"), &scenario(name, ""));
+    }
+    place.write("scenarios/scenario.schema.json", "not a scenario");
+    place.write("scenarios/readme.md", "not a scenario");
+    let output = place.convsim(&["check", "scenarios"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    insta::assert_snapshot!(stdout(&output));
+}
+
+#[test]
+fn a_folder_without_scenarios_is_exit_code_2() {
+    let place = Place::empty();
+    std::fs::create_dir(place.path("empty")).unwrap();
+    let output = place.convsim(&["check", "empty"]);
+    assert_eq!(code(&output), 2);
+    insta::assert_snapshot!(stderr(&output));
+}
+
+#[test]
+fn junit_xml_says_what_became_of_each() {
+    let place = Place::with_scenario("links", &three_verdicts());
+    let output = place.convsim(&["check", "links.json", "--junit", "reports/convsim.xml"]);
+    assert_eq!(code(&output), 1);
+    let xml = place.read("reports/convsim.xml");
+    assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "));
+    assert!(xml.contains("tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\""));
+    assert_eq!(xml.matches("<testcase ").count(), 3);
+    assert_eq!(xml.matches("<failure type=\"missed\"").count(), 1);
+    assert_eq!(xml.matches("<failure type=\"undecided\"").count(), 1);
+    assert_well_formed(&xml);
+}
+
+/// Every element that is opened is closed, in order.
+fn assert_well_formed(xml: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for tag in xml.split('<').skip(1) {
+        let (tag, text) = tag.split_once('>').unwrap();
+        assert!(!text.contains('>'), "a bare > in {text}");
+        let name = tag.split(' ').next().unwrap().trim_matches('/');
+        if tag.starts_with('?') || tag.ends_with('/') {
+        } else if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn a_junit_file_that_cannot_be_written_is_found_before_simulating() {
+    let place = Place::with_scenario("links", &expect("mean", r#""at_least": "0 s""#));
+    place.write("taken", "");
+    let arguments =
+        ["check", "links.json", "--junit", "taken/x.xml", "--replications", "1000000000"];
+    assert_eq!(code(&place.convsim(&arguments)), 2);
+}

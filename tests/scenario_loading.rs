@@ -1,0 +1,280 @@
+//! What a fine scenario means: merging, overriding, sweeping, and what names a point.
+
+use std::path::PathBuf;
+
+use convsim::engine::SimDuration;
+use convsim::models::ModelConfig;
+use convsim::scenario::{LoadOptions, RelativeTo, Scenario, Statistic, load};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+fn load_with(text: &str, options: &LoadOptions) -> Scenario {
+    let folder = Folder::new();
+    let path = folder.write("scenario.json", text);
+    load(&path, options).unwrap_or_else(|error| panic!("{:?}", miette::Report::new(*error)))
+}
+
+fn load_text(text: &str) -> Scenario {
+    load_with(text, &LoadOptions::default())
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn names(scenario: &Scenario) -> Vec<&str> {
+    scenario.points.iter().map(|point| point.configuration.as_str()).collect()
+}
+
+/// Each point's pop batch size in its only or first component.
+fn batches(scenario: &Scenario) -> Vec<u64> {
+    let batch = |config: &ModelConfig| {
+        serde_json::to_value(config).unwrap()["pop_batch_size"].as_u64().unwrap()
+    };
+    scenario.points.iter().map(|point| batch(&point.components[0].1)).collect()
+}
+
+const CONFIGURED: &str = r#"{
+  "name": "configured",
+  "components": { "o": { "model": "orchagent", "pop_batch_size": 512 } },
+  "configurations": [
+    { "name": "large", "note": "as shipped", "set": { "o.pop_batch_size": 1024 } },
+    { "name": "small", "set": { "o.pop_batch_size": 128 } },
+    { "name": "plain" }
+  ],
+  "sweep": { "o.pop_batch_size": [32, 64] },
+  "expect": [
+    { "configuration": "large", "metric": "convergence_time", "at_most": "1 h" },
+    { "configuration": "o.pop_batch_size=32", "metric": "convergence_time", "at_most": "1 h" }
+  ]
+}"#;
+
+#[test]
+fn a_scenario_without_configurations_has_one_called_base() {
+    let scenario =
+        load_text(r#"{ "name": "n", "components": { "o": { "model": "orchagent" } }, /* and */ }"#);
+    assert_eq!(names(&scenario), ["base"]);
+    assert_eq!(scenario.run.seed, 1);
+    assert_eq!(scenario.run.horizon, SimDuration::from_whole_seconds(3600));
+    assert!(scenario.points[0].axes.is_empty());
+}
+
+#[test]
+fn configurations_come_first_and_then_the_grid() {
+    let scenario = load_text(CONFIGURED);
+    assert_eq!(
+        names(&scenario),
+        ["large", "small", "plain", "o.pop_batch_size=32", "o.pop_batch_size=64"]
+    );
+    assert_eq!(batches(&scenario), [1024, 128, 512, 32, 64]);
+    assert_eq!(scenario.points[0].note.as_deref(), Some("as shipped"));
+    assert_eq!(scenario.points[3].axes, [("o.pop_batch_size".to_owned(), 32.into())]);
+    assert_eq!(scenario.expectations.len(), 2);
+    assert!(scenario.expectations[0].origin.ends_with("scenario.json:11"));
+}
+
+#[test]
+fn a_grid_can_start_from_named_configurations() {
+    let scenario = load_text(
+        r#"{
+          "name": "n",
+          "components": { "a": { "model": "orchagent" }, "b": { "model": "orchagent" } },
+          "configurations": [
+            { "name": "x", "set": { "a.pop_batch_size": 7 } },
+            { "name": "y", "set": { "a.pop_batch_size": 8 } }
+          ],
+          "sweep": { "b.pop_batch_size": "1..4:log2" },
+          "sweep_from": ["x", "y"]
+        }"#,
+    );
+    assert_eq!(
+        names(&scenario),
+        [
+            "x",
+            "y",
+            "x, b.pop_batch_size=1",
+            "x, b.pop_batch_size=2",
+            "x, b.pop_batch_size=4",
+            "y, b.pop_batch_size=1",
+            "y, b.pop_batch_size=2",
+            "y, b.pop_batch_size=4"
+        ]
+    );
+    assert_eq!(batches(&scenario), [7, 8, 7, 7, 7, 8, 8, 8]);
+}
+
+#[test]
+fn set_wins_over_configurations_and_ends_a_sweep_of_the_same_path() {
+    let options = LoadOptions {
+        set: strings(&["o.pop_batch_size=9", "run.seed=77", "run.horizon=5 s"]),
+        ..LoadOptions::default()
+    };
+    let scenario = load_with(CONFIGURED, &options);
+    assert_eq!(names(&scenario), ["large", "small", "plain"]);
+    assert_eq!(batches(&scenario), [9, 9, 9]);
+    assert_eq!(scenario.run.seed, 77);
+    assert_eq!(scenario.run.horizon, SimDuration::from_whole_seconds(5));
+    assert_eq!(scenario.expectations.len(), 1);
+    assert_eq!(scenario.warnings.len(), 2, "{:?}", scenario.warnings);
+    assert!(scenario.warnings[0].contains("--set fixes it"));
+    assert!(scenario.warnings[1].contains("the command line removed it"));
+    assert_eq!(scenario.resolved["run"]["seed"], 77);
+}
+
+#[test]
+fn vary_replaces_the_axis_of_its_path_and_keeps_the_others() {
+    let text = r#"{
+      "name": "n",
+      "components": { "a": { "model": "orchagent" }, "b": { "model": "orchagent" } },
+      "sweep": { "a.pop_batch_size": [1, 2], "b.pop_batch_size": [3, 4] }
+    }"#;
+    let options =
+        LoadOptions { vary: strings(&["a.pop_batch_size=10..30:linear:3"]), ..Default::default() };
+    let scenario = load_with(text, &options);
+    assert_eq!(batches(&scenario)[1..], [10, 10, 20, 20, 30, 30]);
+    assert_eq!(names(&scenario)[1], "a.pop_batch_size=10, b.pop_batch_size=3");
+}
+
+#[test]
+fn choosing_a_configuration_drops_the_sweep_unless_one_is_asked_for() {
+    let chosen = LoadOptions { configurations: strings(&["small"]), ..Default::default() };
+    assert_eq!(names(&load_with(CONFIGURED, &chosen)), ["small"]);
+    let varied = LoadOptions { vary: strings(&["o.pop_batch_size=5,6"]), ..chosen };
+    let scenario = load_with(CONFIGURED, &varied);
+    assert_eq!(
+        names(&scenario),
+        ["small", "small, o.pop_batch_size=5", "small, o.pop_batch_size=6"]
+    );
+    assert_eq!(batches(&scenario), [128, 5, 6]);
+    assert!(scenario.expectations.is_empty());
+}
+
+#[test]
+fn the_resolved_scenario_means_the_same_without_the_command_line() {
+    let options = LoadOptions {
+        set: strings(&["run.seed=3"]),
+        vary: strings(&["o.pop_batch_size=5,6"]),
+        configurations: strings(&["small", "large"]),
+        ..LoadOptions::default()
+    };
+    let scenario = load_with(CONFIGURED, &options);
+    let mut resolved = scenario.resolved.clone();
+    // What the command line removed is a warning with it, and an error without it.
+    resolved.as_object_mut().unwrap().remove("expect");
+    let again = load_text(&resolved.to_string());
+    assert_eq!(names(&again), names(&scenario));
+    let ids = |scenario: &Scenario| scenario.points.iter().map(|p| p.id).collect::<Vec<_>>();
+    assert_eq!(ids(&again), ids(&scenario));
+    assert_eq!(again.run, scenario.run);
+}
+
+#[test]
+fn a_file_inherits_what_it_does_not_say() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.0.path().join("deep")).unwrap();
+    folder.write(
+        "base.json",
+        r#"{
+          "name": "base", "description": "from base", "sources": ["one", "two"],
+          "components": { "o": { "model": "orchagent", "pop_batch_size": 5 } },
+          "run": { "seed": 4, "replications": 7 },
+          "sweep": { "o.pop_batch_size": [1] }
+        }"#,
+    );
+    let middle = r#"{ "extends": "../base.json", "run": { "seed": 5 }, "sources": ["three"] }"#;
+    folder.write("deep/middle.json", middle);
+    let path = folder.write(
+        "child.json",
+        r#"{ "extends": "deep/middle.json", "name": "child", "sweep": null,
+             "configurations": [{ "name": "c", "set": { "o.pop_batch_size": 6 } }] }"#,
+    );
+    let scenario = load(&path, &LoadOptions::default()).unwrap();
+    assert_eq!(scenario.name, "child");
+    assert_eq!(scenario.description, "from base");
+    assert_eq!(scenario.sources, ["three"]);
+    assert_eq!((scenario.run.seed, scenario.run.replications), (5, 7));
+    assert_eq!(names(&scenario), ["c"]);
+    assert_eq!(batches(&scenario), [6]);
+    assert!(scenario.resolved.get("extends").is_none());
+}
+
+#[test]
+fn a_point_is_named_by_what_it_means_and_not_by_how_it_is_written() {
+    let id = |text: &str| load_text(text).points[0].id;
+    let plain = id(r#"{ "name": "a", "components": { "o": { "model": "orchagent" } } }"#);
+    let default = {
+        let scenario =
+            load_text(r#"{ "name": "a", "components": { "o": { "model": "orchagent" } } }"#);
+        batches(&scenario)[0]
+    };
+    // A default that is written down, another name of the scenario, of the configuration.
+    let written = format!(
+        r#"{{ "components": {{ "o": {{ "pop_batch_size": {default}.0, "model": "orchagent" }} }}, "name": "b",
+             "configurations": [{{ "name": "x" }}], "run": {{ "seed": 9 }} }}"#
+    );
+    assert_eq!(id(&written), plain);
+    // Another value, another component's name, another component.
+    for other in [
+        r#"{ "name": "a", "components": { "o": { "model": "orchagent", "pop_batch_size": 3 } } }"#,
+        r#"{ "name": "a", "components": { "p": { "model": "orchagent" } } }"#,
+        r#"{ "name": "a", "components": { "o": { "model": "orchagent" }, "p": { "model": "orchagent" } } }"#,
+    ] {
+        assert_ne!(id(other), plain, "{other}");
+    }
+}
+
+#[test]
+fn expectations_become_bounds_in_the_metrics_unit() {
+    let scenario = load_text(
+        r#"{
+          "name": "n",
+          "components": { "o": { "model": "orchagent" } },
+          "configurations": [{ "name": "a" }, { "name": "b" }],
+          "expect": [
+            { "configuration": "a", "metric": "convergence_time", "statistic": "p95", "between": ["500 ms", "2 s"], "source": "s" },
+            { "configuration": "a", "metric": "convergence_time", "equals": "10 s", "within": "5 %" },
+            { "configuration": "a", "metric": "convergence_time", "equals": "10 s", "within": "1 s" },
+            { "configuration": "a", "metric": "convergence_time", "ratio_to": "b", "at_least": 2, "at_most": 10 },
+            { "configuration": "a", "metric": "convergence_time", "difference_to": "b", "at_least": "-3 s" },
+            { "configuration": "a", "statistic": "not_converged", "at_most": "1 %" }
+          ]
+        }"#,
+    );
+    let expect = &scenario.expectations;
+    let bounds: Vec<_> = expect.iter().map(|e| (e.at_least, e.at_most)).collect();
+    assert_eq!(
+        bounds,
+        [
+            (Some(0.5), Some(2.0)),
+            (Some(9.5), Some(10.5)),
+            (Some(9.0), Some(11.0)),
+            (Some(2.0), Some(10.0)),
+            (Some(-3.0), None),
+            (None, Some(0.01))
+        ]
+    );
+    assert_eq!(expect[0].statistic, Statistic::P95);
+    assert_eq!(expect[0].source, "s");
+    assert_eq!(expect[1].statistic, Statistic::Mean);
+    assert_eq!(expect[3].relative_to, Some(RelativeTo::Ratio("b".to_owned())));
+    assert_eq!(expect[4].relative_to, Some(RelativeTo::Difference("b".to_owned())));
+    assert_eq!(expect[5].statistic, Statistic::NotConverged);
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_are_accepted() {
+    let text = CONFIGURED.replace('\n', "\r\n");
+    assert_eq!(load_text(&format!("\u{feff}{text}")).points.len(), 5);
+}
