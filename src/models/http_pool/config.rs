@@ -106,6 +106,9 @@ pub struct ClientConfig {
     pub connect_cpu: SimDuration,
     /// The same for sending the request.
     pub send_cpu: SimDuration,
+    /// The same for what follows sending while the server is at work already: waiting in the
+    /// kernel, and on a loopback the receiver's side of the protocol.
+    pub settle_cpu: SimDuration,
     /// The same for reading the answer and closing.
     pub receive_cpu: SimDuration,
 }
@@ -131,6 +134,7 @@ impl Default for ClientConfig {
             background: Vec::new(),
             connect_cpu: SimDuration::ZERO,
             send_cpu: SimDuration::ZERO,
+            settle_cpu: SimDuration::ZERO,
             receive_cpu: SimDuration::ZERO,
         }
     }
