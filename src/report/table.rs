@@ -23,7 +23,7 @@ const FULL_CONFIGURATIONS: usize = 12;
 /// More points of a sweep than this get one line each.
 const FULL_SWEEP: usize = 4;
 /// Width of a heading above figures in a table with one line per point.
-const HEADING_WIDTH: usize = 16;
+const HEADING_WIDTH: usize = 14;
 /// Metrics beside each other in a table with one line per point.
 const METRICS_PER_BLOCK: usize = 3;
 

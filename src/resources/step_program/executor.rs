@@ -116,8 +116,14 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     /// An executor on a CPU with `cores` cores, without locks, interpreters and pools.
     #[must_use]
     pub fn new(cores: u32) -> Self {
+        Self::on(ProcessorSharingCpu::new(cores))
+    }
+
+    /// An executor on `cpu`, without locks, interpreters and pools.
+    #[must_use]
+    pub fn on(cpu: ProcessorSharingCpu) -> Self {
         Self {
-            cpu: ProcessorSharingCpu::new(cores),
+            cpu,
             cpu_timer: None,
             wake_timer: None,
             locks: Vec::new(),
