@@ -1,6 +1,6 @@
 //! From what a user wrote to what the component runs: presets filled in.
 
-use super::config::{Overhead, ServerConfig, ServerPreset};
+use super::server_config::{Overhead, ServerConfig, ServerPreset};
 use crate::engine::SimDuration;
 use crate::quantities::DurationDistribution;
 
