@@ -2,6 +2,7 @@
 //!
 //! - [`run`], [`check`], [`compare`]: what simulates.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
+//! - [`plot`]: what shows stored results.
 //! - `arguments`: what several of them understand.
 //! - `error`: what can go wrong, in one place.
 //! - `progress`: how far a run has come, on stderr.
@@ -13,6 +14,7 @@ mod describe;
 mod error;
 mod new;
 mod plan;
+mod plot;
 mod progress;
 mod run;
 mod schema;
@@ -48,6 +50,8 @@ enum Command {
     Check(check::Arguments),
     /// Compare two configurations of a scenario on common random numbers
     Compare(compare::Arguments),
+    /// Draw pictures from stored results
+    Plot(plot::Arguments),
     Plan(plan::Args),
     Describe(describe::Args),
     New(new::Args),
@@ -77,6 +81,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Plot(arguments) => plot::plot(&arguments),
         Command::Plan(arguments) => look(|out| plan::execute(&arguments, out)),
         Command::Describe(arguments) => look(|out| describe::execute(&arguments, out)),
         Command::New(arguments) => look(|out| new::execute(&arguments, out)),

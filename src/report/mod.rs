@@ -8,6 +8,7 @@
 //!   whole by [`files`].
 //! - [`junit`]: expectations for a CI server.
 //! - [`comparison`]: two configurations side by side.
+//! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it.
 
 pub mod attribution;
 pub mod comparison;
@@ -18,7 +19,9 @@ pub mod manifest;
 pub mod markdown;
 pub mod notes;
 pub mod number;
+pub mod plots;
 pub mod results_csv;
+pub mod stored;
 pub mod summary_csv;
 pub mod summary_json;
 pub mod table;
