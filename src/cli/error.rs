@@ -64,6 +64,9 @@ pub enum Problem {
     #[error("there is no metric \"{name}\"")]
     #[diagnostic(help("the metrics are {known}"))]
     UnknownMetric { name: String, known: String },
+    #[error("no replication has a figure of \"{metric}\"")]
+    #[diagnostic(help("choose one with --replication"))]
+    NoFigure { metric: String },
     #[error(transparent)]
     #[diagnostic(help(
         "give the folder of one scenario that `convsim run` of this version has written, for \

@@ -1,6 +1,6 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`]: what simulates.
+//! - [`run`], [`check`], [`compare`], [`trace`]: what simulates.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - [`plot`]: what shows stored results.
 //! - `arguments`: what several of them understand.
@@ -18,6 +18,7 @@ mod plot;
 mod progress;
 mod run;
 mod schema;
+mod trace;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -52,6 +53,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Draw pictures from stored results
     Plot(plot::Arguments),
+    /// Show what happened when in one replication
+    Trace(trace::Arguments),
     Plan(plan::Args),
     Describe(describe::Args),
     New(new::Args),
@@ -82,6 +85,7 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
         Command::Plan(arguments) => look(|out| plan::execute(&arguments, out)),
         Command::Describe(arguments) => look(|out| describe::execute(&arguments, out)),
         Command::New(arguments) => look(|out| new::execute(&arguments, out)),

@@ -8,6 +8,7 @@
 //!   whole by [`files`].
 //! - [`junit`]: expectations for a CI server.
 //! - [`comparison`]: two configurations side by side.
+//! - [`timeline`]: what happened when in one replication.
 //! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it.
 
 pub mod attribution;
@@ -26,6 +27,7 @@ pub mod summary_csv;
 pub mod summary_json;
 pub mod table;
 pub mod terminal;
+pub mod timeline;
 
 #[cfg(test)]
 mod tests;

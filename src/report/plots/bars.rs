@@ -39,12 +39,20 @@ impl Rows {
         needed.max(HEIGHT).ceil()
     }
 
-    fn draw(drawing: &mut Drawing, names: &[&str], top: f64, axis: Axis, title: &str) -> Self {
+    /// Draws everything but the data; `column` is what is left free at the right.
+    fn draw(
+        drawing: &mut Drawing,
+        names: &[&str],
+        top: f64,
+        axis: Axis,
+        title: &str,
+        column: f64,
+    ) -> Self {
         // Room at the right for the half of the last label.
-        let right = drawing.size.0 - MARGIN - 24.0;
+        let right = drawing.size.0 - MARGIN - column.max(24.0);
         let bottom = drawing.size.1 - MARGIN - 2.0 * LINE;
         let step = (bottom - top) / names.len().max(1) as f64;
-        let most = if step >= 2.0 * LINE { 2 } else { 1 };
+        let most = if step >= 1.9 * LINE { 2 } else { 1 };
         let wrapped: Vec<Vec<String>> =
             names.iter().map(|name| lines(name, TEXT, NAMES, most)).collect();
         let widest = wrapped.iter().flatten().map(|l| text_width(l, TEXT)).fold(0.0, f64::max);
@@ -152,7 +160,7 @@ pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let top = legend(&mut drawing, &names, top + 4.0);
     let labels: Vec<&str> = rows.iter().map(|(_, p)| p.configuration.as_str()).collect();
     let below = scale.heading(&format!("mean {}", column.title()));
-    let frame = Rows::draw(&mut drawing, &labels, top, axis, &below);
+    let frame = Rows::draw(&mut drawing, &labels, top, axis, &below, 0.0);
     frame.data(&mut drawing, |drawing| {
         for (index, parts) in widths.iter().enumerate() {
             stack(drawing, &frame, index, parts, scale.factor());
@@ -251,7 +259,6 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let factor = scale.factor();
     let least = ends().fold(0.0, f64::min) * factor;
     let most = ends().fold(0.0, f64::max) * factor;
-    // Room for the figure beside its mark, whichever side it is on.
     let axis = Axis::linear(least, most);
 
     let mut drawing = Drawing::new((WIDTH, Rows::height(compared.len(), MARGIN + 60.0)));
@@ -263,38 +270,33 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let top = heading(&mut drawing, &title, &subtitle);
     let labels: Vec<&str> = compared.iter().map(|(name, _)| *name).collect();
     let below = scale.heading("difference");
-    let frame = Rows::draw(&mut drawing, &labels, top + 6.0, axis, &below);
+    let figures: Vec<String> = compared.iter().map(|(_, e)| scale.plus_minus(*e)).collect();
+    let widest = figures.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
+    let frame = Rows::draw(&mut drawing, &labels, top + 6.0, axis, &below, widest + 24.0);
     let zero = frame.x(0.0);
     drawing.line(vec![(zero, frame.area.top), (zero, frame.area.bottom)], MUTED, 1.5);
     frame.data(&mut drawing, |drawing| {
         for (index, (_, estimate)) in compared.iter().enumerate() {
-            whisker(drawing, &frame, index, *estimate, factor, &scale.plus_minus(*estimate));
+            whisker(drawing, &frame, index, *estimate, factor);
         }
     });
+    for (index, text) in figures.into_iter().enumerate() {
+        drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
+    }
     Some(drawing)
 }
 
-fn whisker(
-    drawing: &mut Drawing,
-    frame: &Rows,
-    row: usize,
-    estimate: Estimate,
-    factor: f64,
-    text: &str,
-) {
-    let (axis, y) = (&frame.axis, frame.middle(row));
-    let end = |value: f64| frame.x((value * factor).clamp(axis.low, axis.high));
-    let (low, high) = (end(estimate.interval.low), end(estimate.interval.high));
+fn whisker(drawing: &mut Drawing, frame: &Rows, row: usize, estimate: Estimate, factor: f64) {
+    let y = frame.middle(row);
     let colour = colour(if estimate.value > 0.0 { 1 } else { 0 });
-    drawing.line(vec![(low, y), (high, y)], colour, 3.0);
-    for x in [low, high] {
-        drawing.line(vec![(x, y - 6.0), (x, y + 6.0)], colour, 2.0);
+    if estimate.interval.is_bounded() {
+        let (low, high) =
+            (frame.x(estimate.interval.low * factor), frame.x(estimate.interval.high * factor));
+        drawing.line(vec![(low, y), (high, y)], colour, 3.0);
+        for x in [low, high] {
+            drawing.line(vec![(x, y - 6.0), (x, y + 6.0)], colour, 2.0);
+        }
     }
     let at = (frame.x(estimate.value * factor), y);
     drawing.marks.push(Mark::Dot { at, radius: 4.5, colour });
-    // Towards the middle of the panel there is always room for it.
-    let middle = f64::midpoint(frame.area.left, frame.area.right);
-    let (x, align) =
-        if at.0 < middle { (high + 12.0, Align::Left) } else { (low - 12.0, Align::Right) };
-    drawing.text((x, y), text, INK, align);
 }

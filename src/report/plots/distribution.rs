@@ -94,7 +94,7 @@ fn tail_axis(most: usize) -> Axis {
 fn steps(panel: &Panel, values: &[f64], tail: bool) -> Vec<Place> {
     let count = values.len() as f64;
     let share = |below: f64| if tail { 1.0 - below / count } else { below / count };
-    let mut points = vec![panel.place(panel.x.low, share(0.0))];
+    let mut points: Vec<Place> = Vec::new();
     for (index, value) in values.iter().enumerate() {
         let before = panel.place(*value, share(index as f64));
         let after = panel.place(*value, share(index as f64 + 1.0));
@@ -109,9 +109,6 @@ fn steps(panel: &Panel, values: &[f64], tail: bool) -> Vec<Place> {
         if !(tail && last) {
             points.push(after);
         }
-    }
-    if !tail {
-        points.push(panel.place(panel.x.high, 1.0));
     }
     points
 }

@@ -12,7 +12,7 @@ use plotters::prelude::{
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor, ShapeStyle, TextStyle};
 
-use super::style::{PAPER, TEXT, TITLE, font, text_width};
+use super::style::{FONT_HEIGHT, PAPER, TEXT, TITLE, font, text_width};
 
 /// A position or a size: right and down, in pixels of a slide.
 pub type Place = (f64, f64);
@@ -194,7 +194,7 @@ impl Drawing {
         let mut text = String::new();
         {
             let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
-            self.paint(&root, ZOOM)?;
+            self.paint(&root, &Medium::Svg, ZOOM)?;
             root.present().map_err(failed)?;
         }
         let drawn = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
@@ -214,7 +214,7 @@ impl Drawing {
         {
             let backend = BitMapBackend::with_buffer(&mut pixels, (wide as u32, high as u32));
             let root = backend.into_drawing_area();
-            self.paint(&root, ZOOM as f64)?;
+            self.paint(&root, &Medium::Bitmap, ZOOM as f64)?;
             root.present().map_err(failed)?;
         }
         let half = halved(&pixels, wide, high);
@@ -227,10 +227,29 @@ impl Drawing {
     fn paint<D: DrawingBackend>(
         &self,
         root: &DrawingArea<D, plotters::coord::Shift>,
+        medium: &Medium,
         zoom: f64,
     ) -> Result<(), DrawError> {
         root.fill(&PAPER).map_err(failed)?;
-        self.marks.iter().try_for_each(|mark| paint(root, mark, zoom))
+        self.marks.iter().try_for_each(|mark| paint(root, mark, medium, zoom))
+    }
+}
+
+/// What is painted on.
+enum Medium {
+    Svg,
+    Bitmap,
+}
+
+impl Medium {
+    /// What the backend calls the size of letters with an em of 1, and how far it misses the
+    /// middle of their height.
+    const fn letters(&self) -> (f64, f64) {
+        match self {
+            // It writes its size over 1.24.
+            Self::Svg => (1.24, 0.0),
+            Self::Bitmap => (FONT_HEIGHT, 0.17),
+        }
     }
 }
 
@@ -246,6 +265,7 @@ fn failed(error: impl std::fmt::Display) -> DrawError {
 fn paint<D: DrawingBackend>(
     root: &DrawingArea<D, plotters::coord::Shift>,
     mark: &Mark,
+    medium: &Medium,
     zoom: f64,
 ) -> Result<(), DrawError> {
     let pixel = |(x, y): Place| ((x * zoom).round() as i32, (y * zoom).round() as i32);
@@ -277,7 +297,9 @@ fn paint<D: DrawingBackend>(
                 Align::Centre => HPos::Center,
                 Align::Right => HPos::Right,
             };
-            let font = font(size * zoom);
+            let (em, shift) = medium.letters();
+            let font = font(size * em * zoom);
+            let at = &(at.0, at.1 + size * shift);
             let style = TextStyle::from(font).color(colour).pos(Pos::new(side, VPos::Center));
             root.draw_text(text, &style, pixel(*at)).map_err(failed)
         }
@@ -312,7 +334,7 @@ fn dashes(points: &[Place], (dash, gap): (f64, f64)) -> Vec<Vec<Place>> {
             left = if drawn { dash } else { gap };
         }
     }
-    if drawn && piece.len() > 1 {
+    if drawn && piece.first() != piece.last() {
         pieces.push(piece);
     }
     pieces

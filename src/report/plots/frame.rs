@@ -56,14 +56,18 @@ pub fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64) -> f64 {
         return drawing.size.0 - MARGIN;
     }
     let room = drawing.size.1 - top - MARGIN;
+    let wrap = |most| -> Vec<Vec<String>> {
+        entries.iter().map(|entry| lines(&entry.text, TEXT, LEGEND, most)).collect()
+    };
     // Names in two lines where that leaves room for all.
-    let most = if entries.len() as f64 * 2.3 * LINE <= room { 2 } else { 1 };
-    let wrapped: Vec<Vec<String>> =
-        entries.iter().map(|entry| lines(&entry.text, TEXT, LEGEND, most)).collect();
+    let two = wrap(2);
+    let count = |wrapped: &[Vec<String>]| wrapped.iter().map(Vec::len).sum::<usize>() as f64;
+    let roomy = (count(&two) + 0.3 * entries.len() as f64) * LINE <= room;
+    let wrapped = if roomy { two } else { wrap(1) };
     let width = wrapped.iter().flatten().map(|l| text_width(l, TEXT)).fold(0.0, f64::max);
     let left = drawing.size.0 - MARGIN - width - SAMPLE - GAP;
-    let step = if most == 2 { LINE * 0.3 } else { 0.0 };
-    let line = LINE.min(room / (wrapped.iter().map(Vec::len).sum::<usize>() as f64));
+    let step = if roomy { LINE * 0.3 } else { 0.0 };
+    let line = LINE.min(room / count(&wrapped));
     let mut y = top + LINE * 0.5;
     for (entry, lines) in entries.iter().zip(&wrapped) {
         sample(drawing, entry.look, (left, y));

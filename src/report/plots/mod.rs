@@ -13,6 +13,9 @@ mod heat_map;
 pub mod style;
 mod sweep;
 
+#[cfg(test)]
+mod tests;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -11,9 +11,9 @@ pub const HEIGHT: f64 = 400.0;
 /// Space around a picture.
 pub const MARGIN: f64 = 18.0;
 /// Size of the title's letters.
-pub const TITLE: f64 = 18.0;
+pub const TITLE: f64 = 17.0;
 /// Size of all other letters.
-pub const TEXT: f64 = 13.5;
+pub const TEXT: f64 = 13.0;
 /// Width of a curve.
 pub const CURVE: f64 = 2.2;
 /// Opacity of an interval band.
@@ -83,6 +83,9 @@ pub fn on_heat(share: f64) -> RGBColor {
 /// DejaVu Sans, cut down to Latin, Greek and a few signs.
 const FONT: &[u8] = include_bytes!("../../../assets/DejaVuSans-subset.ttf");
 
+/// Ascent and descent of the font in its em: what the bitmap backend takes for its size.
+pub const FONT_HEIGHT: f64 = 0.928 + 0.236;
+
 /// The font of all letters. It is part of the program, so that pictures do not depend on the
 /// fonts of a machine; an SVG names the family, and a browser takes its own.
 #[must_use]
@@ -100,7 +103,7 @@ pub fn font(size: f64) -> FontDesc<'static> {
 pub fn text_width(text: &str, size: f64) -> f64 {
     // Layout is in whole pixels; large letters lose less by it.
     const ZOOM: f64 = 8.0;
-    font(size * ZOOM).box_size(text).map_or(0.0, |(width, _)| f64::from(width) / ZOOM)
+    font(size * FONT_HEIGHT * ZOOM).box_size(text).map_or(0.0, |(width, _)| f64::from(width) / ZOOM)
 }
 
 /// `text` cut so that it is at most `width` wide.
