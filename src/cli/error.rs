@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use convsim::report::plots;
 use convsim::report::stored::StoredError;
+use convsim::report::{html, plots};
 use convsim::scenario::LoadError;
 use miette::Diagnostic;
 
@@ -75,6 +75,8 @@ pub enum Problem {
     Stored(StoredError),
     #[error("pictures cannot be written to {}: {error}", folder.display())]
     Plots { folder: PathBuf, error: plots::WriteError },
+    #[error(transparent)]
+    Report(html::HtmlError),
     #[error("no such picture can be made from {}", folder.display())]
     #[diagnostic(help(
         "sweep needs points with one swept parameter, heat-map with two, attribution a metric \

@@ -2,7 +2,8 @@
 //!
 //! - [`run`], [`check`], [`compare`], [`trace`]: what simulates.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
-//! - [`plot`]: what shows stored results.
+//! - [`plot`], [`report`]: what shows stored results.
+//! - [`completions`]: scripts for shells and the manual page, from the same definitions.
 //! - `arguments`: what several of them understand.
 //! - `error`: what can go wrong, in one place.
 //! - `progress`: how far a run has come, on stderr.
@@ -10,12 +11,14 @@
 mod arguments;
 mod check;
 mod compare;
+mod completions;
 mod describe;
 mod error;
 mod new;
 mod plan;
 mod plot;
 mod progress;
+mod report;
 mod run;
 mod schema;
 mod trace;
@@ -53,12 +56,18 @@ enum Command {
     Compare(compare::Arguments),
     /// Draw pictures from stored results
     Plot(plot::Arguments),
+    /// Make one HTML file from stored results
+    Report(report::Arguments),
     /// Show what happened when in one replication
     Trace(trace::Arguments),
     Plan(plan::Args),
     Describe(describe::Args),
     New(new::Args),
     Schema(schema::Args),
+    /// Print the completion script of a shell, e.g. for /etc/bash_completion.d/convsim
+    Completions(completions::Arguments),
+    /// Print the manual page, for instance for `man -l`
+    Man,
 }
 
 /// How a command that could do its work ended.
@@ -85,10 +94,13 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Plan(arguments) => look(|out| plan::execute(&arguments, out)),
         Command::Describe(arguments) => look(|out| describe::execute(&arguments, out)),
         Command::New(arguments) => look(|out| new::execute(&arguments, out)),
+        Command::Completions(arguments) => completions::completions(&arguments),
+        Command::Man => completions::man(),
         Command::Schema(arguments) => look(|out| schema::execute(&arguments, out)),
     };
     match result {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use convsim::report::plots::{self, Kind};
+use convsim::report::plots::{self, Kind, Plot};
 use convsim::report::stored::Stored;
 
 use super::error::{CliError, Problem};
@@ -66,10 +66,11 @@ pub fn plot(arguments: &Arguments) -> Result<Outcome, CliError> {
         }
     }
     let kind = arguments.kind.map(Kind::from);
-    let written = write(&stored, kind, arguments.metric.as_deref(), &arguments.folder)?;
-    if written.is_empty() {
+    let plots = plots::plots(&stored, kind, arguments.metric.as_deref());
+    if plots.is_empty() {
         return Err(Problem::NoPlots { folder: arguments.folder.clone() }.into());
     }
+    let written = write(&plots, &arguments.folder)?;
     let mut text = String::new();
     for path in written {
         let _ = writeln!(text, "{}", path.display());
@@ -79,16 +80,7 @@ pub fn plot(arguments: &Arguments) -> Result<Outcome, CliError> {
 }
 
 /// Writes the pictures into the folder of the results.
-pub fn write(
-    stored: &Stored,
-    kind: Option<Kind>,
-    metric: Option<&str>,
-    folder: &Path,
-) -> Result<Vec<PathBuf>, CliError> {
-    let plots = plots::plots(stored, kind, metric);
-    if plots.is_empty() {
-        return Ok(Vec::new());
-    }
+pub fn write(plots: &[Plot], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let failed = |error| Problem::Plots { folder: folder.to_owned(), error };
-    Ok(plots::write(&plots, &folder.join("plots")).map_err(failed)?)
+    Ok(plots::write(plots, &folder.join("plots")).map_err(failed)?)
 }

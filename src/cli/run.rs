@@ -9,6 +9,7 @@ use convsim::experiment::{
     self, KeptValues, RowSink, Status, Summariser, all_points, check_determinism, judge,
 };
 use convsim::report::files::ResultFolder;
+use convsim::report::plots::plots;
 use convsim::report::results_csv::ResultsCsv;
 use convsim::report::stored::Stored;
 use convsim::report::{Report, manifest, markdown, summary_csv, summary_json, terminal};
@@ -38,7 +39,7 @@ pub struct Arguments {
     /// What is printed
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
-    /// Draw no pictures
+    /// Draw no pictures and write no report.html
     #[arg(long)]
     no_plots: bool,
     /// Print nothing but errors
@@ -138,7 +139,9 @@ fn run_scenario(
     folder.sync().map_err(failed)?;
     if !arguments.no_plots {
         let stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
-        plot::write(&stored, None, None, folder.path())?;
+        let plots = plots(&stored, None, None);
+        plot::write(&plots, folder.path())?;
+        super::report::write(&stored, &plots, folder.path())?;
     }
 
     if !arguments.quiet {

@@ -9,12 +9,13 @@
 //! - [`junit`]: expectations for a CI server.
 //! - [`comparison`]: two configurations side by side.
 //! - [`timeline`]: what happened when in one replication.
-//! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it.
+//! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it; [`html`]: the report.
 
 pub mod attribution;
 pub mod comparison;
 pub mod expectations;
 pub mod files;
+pub mod html;
 pub mod junit;
 pub mod manifest;
 pub mod markdown;

@@ -35,7 +35,7 @@ const LEVELS: [&str; 3] = ["routes waiting", "notifications waiting", "traffic l
 #[derive(Clone, Copy, Debug)]
 struct Path {
     up: bool,
-    /// What it waits for, since when, and how many notifications were in the queue then.
+    /// What it waits for, since when, and how many notifications were before its own then.
     waits: Option<(Stage, SimTime, i64)>,
 }
 
@@ -130,7 +130,6 @@ impl Orchagent {
     }
 
     fn record_paths(&mut self, trace: &mut Trace, component: u16, now: SimTime) {
-        let queue = self.notifications.len() as i64;
         for index in 0..self.timeline.paths.len() {
             let (path, up) = (index as u16, self.links[index].up);
             let lane = Lane { component, lane: FIRST_PATH + u32::from(path) };
@@ -152,7 +151,8 @@ impl Orchagent {
                     trace.instants.push(Instant { lane, name, time: now, value: 0 });
                 }
             }
-            known.waits = waits.map(|stage| (stage, now, queue));
+            let own = self.notifications.iter().position(|m| m.own && m.link == path);
+            known.waits = waits.map(|stage| (stage, now, own.unwrap_or(0) as i64));
         }
     }
 

@@ -146,10 +146,7 @@ pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let axis = Axis::linear(0.0, if most > 0.0 { most } else { 1.0 });
 
     let others = widths.iter().any(|parts| parts.last().is_some_and(|other| *other > 0.0));
-    let prefix = format!("{}.", column.name);
-    let part_name = |part: &&StoredColumn| {
-        part.name.strip_prefix(&prefix).unwrap_or(&part.name).replace('_', " ")
-    };
+    let part_name = |part: &&StoredColumn| super::part_title(column, part);
     let mut names: Vec<String> = first.iter().map(part_name).collect();
     names.extend(others.then(|| "other".to_owned()));
     let legend_lines = legend_rows(&names).len() as f64;

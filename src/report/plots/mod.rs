@@ -151,6 +151,13 @@ pub enum WriteError {
     Draw(#[from] DrawError),
 }
 
+/// The name of a part within its whole, for a reader.
+#[must_use]
+pub fn part_title(whole: &StoredColumn, part: &StoredColumn) -> String {
+    let own = part.name.strip_prefix(&whole.name).and_then(|rest| rest.strip_prefix('.'));
+    own.unwrap_or(&part.name).replace('_', " ")
+}
+
 /// The parameters that are swept by themselves.
 fn swept_paths(stored: &Stored) -> Vec<&str> {
     let mut paths: Vec<&str> = Vec::new();

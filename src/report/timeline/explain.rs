@@ -15,13 +15,16 @@ const BUSY: u32 = 0;
 /// What lasted less than this share of its chain is not broken down.
 const WORTH_BREAKING_DOWN: f64 = 0.02;
 
-/// A chain for each lane that something happened to, in the order of the lanes.
+/// A chain for each lane that something happened to, in the order in which they begin.
 #[must_use]
 pub fn explain(timeline: Timeline<'_>) -> String {
     let mut text = String::new();
-    let lanes = timeline.lanes();
+    let instants = || timeline.trace.instants.iter();
+    let mut lanes = timeline.lanes();
+    // In the order in which their chains begin.
+    lanes.sort_by_key(|lane| instants().find(|i| i.lane == *lane).map(|i| i.time));
     for lane in lanes.into_iter().filter(|lane| lane.lane != BUSY) {
-        let mut instants = timeline.trace.instants.iter().filter(|i| i.lane == lane);
+        let mut instants = instants().filter(|i| i.lane == lane);
         // What has no beginning has no cause to tell.
         let Some(first) = instants.next() else { continue };
         let spans: Vec<&Span> =
@@ -71,7 +74,7 @@ fn meanwhile(timeline: Timeline<'_>, lane: Lane, span: &Span) -> String {
     };
     let mut parts: Vec<String> = Vec::new();
     if span.value > 0 {
-        parts.push(format!("{} in the queue at its beginning", span.value));
+        parts.push(format!("behind {} at its beginning", span.value));
     }
     parts.extend(kinds.iter().map(part));
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
