@@ -1,19 +1,22 @@
 //! What a reader must know beside the figures.
 
-use std::collections::BTreeMap;
-
 use super::Report;
 use crate::experiment::{PointSummary, Status};
 use crate::statistics::quantile::replications_needed;
 
+/// Names that are listed before the rest is counted.
+const MOST_NAMES: usize = 4;
+
 /// One sentence each: what is not as it seems, then what the scenario's author wants known.
 #[must_use]
 pub fn notes(report: Report<'_>) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut grouped = Grouped::default();
     for summary in report.summaries {
-        unusual_endings(&mut notes, report, summary);
-        missing_figures(&mut notes, report, summary);
+        let name = report.point(summary).configuration.as_str();
+        unusual_endings(summary, |fact| grouped.add(fact, name));
+        missing_figures(report, summary, |fact| grouped.add(fact, name));
     }
+    let mut notes = grouped.into_notes();
     open_quantiles(&mut notes, report);
     for summary in report.summaries {
         let point = report.point(summary);
@@ -25,41 +28,58 @@ pub fn notes(report: Report<'_>) -> Vec<String> {
     notes
 }
 
-fn unusual_endings(notes: &mut Vec<String>, report: Report<'_>, summary: &PointSummary) {
-    let name = &report.point(summary).configuration;
+/// Facts with the points that each is true of, in the order in which they came up.
+#[derive(Default)]
+struct Grouped<'r>(Vec<(String, Vec<&'r str>)>);
+
+impl<'r> Grouped<'r> {
+    fn add(&mut self, fact: String, point: &'r str) {
+        match self.0.iter_mut().find(|(known, _)| *known == fact) {
+            Some((_, points)) => points.push(point),
+            None => self.0.push((fact, vec![point])),
+        }
+    }
+
+    fn into_notes(self) -> Vec<String> {
+        let note = |(fact, points): (String, Vec<&str>)| {
+            if points.len() <= MOST_NAMES {
+                return format!("{}: {fact}", points.join("; "));
+            }
+            let more = points.len() - (MOST_NAMES - 1);
+            format!("{} and {more} more points: {fact}", points[..MOST_NAMES - 1].join("; "))
+        };
+        self.0.into_iter().map(note).collect()
+    }
+}
+
+fn unusual_endings(summary: &PointSummary, mut add: impl FnMut(String)) {
     for status in Status::ALL.into_iter().filter(|&status| status != Status::Converged) {
         let count = summary.count(status);
         if count == 0 {
             continue;
         }
-        let mut note = format!(
-            "{name}: {} in {count} of {} replications",
-            status.meaning(),
-            summary.replications
-        );
+        let mut fact =
+            format!("{} in {count} of {} replications", status.meaning(), summary.replications);
         if let (Status::Failed, Some(message)) = (status, &summary.failure) {
-            note.push_str(": ");
-            note.push_str(message);
+            fact.push_str(": ");
+            fact.push_str(message);
         }
-        notes.push(note);
+        add(fact);
     }
 }
 
-fn missing_figures(notes: &mut Vec<String>, report: Report<'_>, summary: &PointSummary) {
-    let mut names_by_count: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+fn missing_figures(report: Report<'_>, summary: &PointSummary, mut add: impl FnMut(String)) {
     for column in report.main_columns() {
         let count = summary.metrics[column].count;
-        if count < summary.replications {
-            names_by_count.entry(count).or_default().push(&report.columns[column].name);
+        let name = &report.columns[column].name;
+        let replications = summary.replications;
+        if count == 0 {
+            add(format!("no {name} in any of {replications} replications"));
+        } else if count < replications {
+            add(format!(
+                "{name} only in {count} of {replications} replications; its figures are over these"
+            ));
         }
-    }
-    for (count, names) in names_by_count {
-        notes.push(format!(
-            "{}: {} came about in {count} of {} replications; the figures are over these",
-            report.point(summary).configuration,
-            names.join(", "),
-            summary.replications
-        ));
     }
 }
 
@@ -84,7 +104,7 @@ fn open_quantiles(notes: &mut Vec<String>, report: Report<'_>) {
         notes.push(format!(
             "{fewest} replications do not bound {} on both sides at {} % (\"?\" in an interval); \
              {most} do",
-            names.join(" and "),
+            names.join(", "),
             confidence * 100.0,
         ));
     }

@@ -3,6 +3,15 @@
 use crate::models::Unit;
 use crate::statistics::Estimate;
 
+/// An interval narrower than this share of its figure is none to a reader. (Equal values differ by
+/// rounding in the last digits of their mean.)
+const NO_WIDTH: f64 = 1e-6;
+/// Most significant digits of a figure.
+const MOST_DIGITS: i32 = 6;
+/// Most significant digits of a figure whose interval is open: the distance to the one end that is
+/// known does not say how well the figure is known.
+const MOST_DIGITS_OPEN: i32 = 4;
+
 /// The unit in which figures of one metric are shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
@@ -84,7 +93,7 @@ impl Scale {
         if !half_width.is_finite() {
             return if interval.is_empty() { value } else { format!("{value} ({interval})") };
         }
-        let decimals = decimals_for_width(half_width * self.factor);
+        let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         format!("{value} ± {:.decimals$}", half_width * self.factor)
     }
 
@@ -101,8 +110,7 @@ impl Scale {
             (false, true) => high - value,
             (false, false) => return (significant(value, 4), "?..?".to_owned()),
         };
-        // Equal values differ by rounding in the last digits of their mean.
-        if width <= value.abs() * 1e-12 {
+        if width <= value.abs() * NO_WIDTH {
             let closed = low.is_finite() && high.is_finite();
             let interval = match (closed, low.is_finite()) {
                 (true, _) => "±0".to_owned(),
@@ -111,7 +119,9 @@ impl Scale {
             };
             return (significant(value, 4), interval);
         }
-        let decimals = decimals_for_width(width);
+        let closed = low.is_finite() && high.is_finite();
+        let digits = if closed { MOST_DIGITS } else { MOST_DIGITS_OPEN };
+        let decimals = decimals_for_width(width).min(decimals_for_digits(value, digits));
         let end = |end: f64| {
             if end.is_finite() { fixed(end, decimals) } else { "?".to_owned() }
         };
@@ -127,6 +137,11 @@ fn decimals_for_width(width: f64) -> usize {
     (1 - magnitude(width)).clamp(0, 9) as usize
 }
 
+/// Decimals that show `digits` significant digits of `value`.
+fn decimals_for_digits(value: f64, digits: i32) -> usize {
+    if value == 0.0 { 9 } else { (digits - 1 - magnitude(value)).clamp(0, 12) as usize }
+}
+
 /// The power of ten of the first digit.
 fn magnitude(value: f64) -> i32 {
     value.abs().log10().floor() as i32
@@ -137,8 +152,7 @@ fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let decimals = (digits - 1 - magnitude(value)).clamp(0, 12) as usize;
-    let text = fixed(value, decimals);
+    let text = fixed(value, decimals_for_digits(value, digits));
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
@@ -186,6 +200,14 @@ mod tests {
         let open = estimate(15.9, 15.0, f64::INFINITY);
         assert_eq!(Scale::PLAIN.interval(open), "15.00..?");
         assert_eq!(Scale::PLAIN.value(estimate(3.0, f64::NEG_INFINITY, f64::INFINITY)), "3");
+    }
+
+    #[test]
+    fn no_more_digits_than_a_reader_can_use() {
+        assert_eq!(Scale::PLAIN.plus_minus(estimate(25.0, 25.0 - 1e-9, 25.0 + 1e-9)), "25");
+        assert_eq!(Scale::PLAIN.plus_minus(estimate(25.0, 24.9999, 25.0001)), "25.0000 ± 0.0001");
+        let open = estimate(2193.94138, 2193.9339, f64::INFINITY);
+        assert_eq!(Scale::PLAIN.value(open), "2194");
     }
 
     #[test]

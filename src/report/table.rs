@@ -22,6 +22,8 @@ const FIGURE_WIDTH: u16 = 14;
 const FULL_CONFIGURATIONS: usize = 12;
 /// More points of a sweep than this get one line each.
 const FULL_SWEEP: usize = 4;
+/// Width of a heading above figures in a table with one line per point.
+const HEADING_WIDTH: usize = 14;
 /// Metrics beside each other in a table with one line per point.
 const METRICS_PER_BLOCK: usize = 3;
 
@@ -81,14 +83,13 @@ fn full(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
     for column in report.main_columns() {
         let scale = scale_of(report, summaries, column);
         let name = scale.heading(&report.columns[column].name);
-        let _ = writeln!(text, "{name}: {}", report.columns[column].metric.summary);
+        let summary = report.columns[column].metric.summary;
+        text.push_str(&wrapped("", &format!("{name}: {summary}")));
         let heading = ["configuration", "mean", "p50", "p95", "p99"].map(str::to_owned);
         let mut table = new_table(heading);
         for summary in summaries {
             let metric = &summary.metrics[column];
-            let figure = |estimate: Estimate| {
-                Cell::new(format!("{}\n{}", scale.value(estimate), scale.interval(estimate)))
-            };
+            let figure = |estimate: Estimate| Cell::new(stacked(scale, estimate, FIGURE_WIDTH));
             let label = Cell::new(&report.point(summary).configuration);
             let figures = [metric.mean, metric.p50, metric.p95, metric.p99].map(figure);
             table.add_row([label].into_iter().chain(figures));
@@ -105,9 +106,10 @@ fn compact(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
     for block in report.main_columns().chunks(METRICS_PER_BLOCK) {
         let scales: Vec<Scale> =
             block.iter().map(|&column| scale_of(report, summaries, column)).collect();
-        let metrics = block.iter().zip(&scales).map(|(&column, scale)| {
-            scale.heading(&report.columns[column].name).replace(" (", "\n(")
-        });
+        let metrics = block
+            .iter()
+            .zip(&scales)
+            .map(|(&column, scale)| narrow_heading(*scale, &report.columns[column].name));
         let mut labels = Labels::new(summaries.iter().map(|summary| report.point(summary)));
         let mut table = new_table(labels.heading().iter().cloned().chain(metrics));
         for summary in summaries {
@@ -123,12 +125,39 @@ fn compact(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
     }
 }
 
+/// A heading that wraps between the words of a name, with the unit on a line of its own.
+fn narrow_heading(scale: Scale, name: &str) -> String {
+    let mut heading = String::new();
+    let mut width = 0;
+    for word in name.split_inclusive(['_', '.']) {
+        if width > 0 && width + word.len() > HEADING_WIDTH {
+            heading.push('\n');
+            width = 0;
+        }
+        heading.push_str(word);
+        width += word.len();
+    }
+    if !scale.symbol().is_empty() {
+        let _ = write!(heading, "\n({})", scale.symbol());
+    }
+    heading
+}
+
 /// What the points vary in, to head their table.
 fn swept(summaries: &[&PointSummary], report: Report<'_>) -> String {
     let axes = summaries.first().map_or(&[][..], |summary| &report.point(summary).axes);
     let paths: Vec<&str> = axes.iter().map(|(path, _)| path.as_str()).collect();
     let what = if paths.is_empty() { "each configuration".to_owned() } else { paths.join(" and ") };
     format!("By {what}: the mean ± half the width of its interval")
+}
+
+/// A figure with its interval below it, broken between its ends where it is wider than `width`.
+pub(super) fn stacked(scale: Scale, estimate: Estimate, width: u16) -> String {
+    let mut interval = scale.interval(estimate);
+    if interval.chars().count() > usize::from(width) {
+        interval = interval.replace("..", "..\n");
+    }
+    format!("{}\n{interval}", scale.value(estimate))
 }
 
 /// Fixes the widths of columns, one space apart.

@@ -1,0 +1,318 @@
+//! What the estimators report, for those that are followed one by one.
+//!
+//! An estimate takes what was counted since the last one as the count of 2 s, whatever time has
+//! really passed, and moves the reported rate a quarter of the way to it. Source: `ip_vs_est.c`,
+//! `ip_vs_chain_estimation` (kthreads) and `estimation_timer` (old timer). The kernel's fixed-point
+//! rounding, at most 3/1024 of a unit per second, is left out.
+
+use super::config::{Arrivals, Traffic};
+use super::layout::Tag;
+use super::prices::{poisson, uniform};
+use super::summary::Summary;
+use crate::engine::{SimDuration, SimTime, Stream};
+
+/// Seconds that an estimate takes to have passed.
+const PERIOD_S: f64 = 2.0;
+/// Share of the difference by which an estimate moves the reported rate.
+const WEIGHT: f64 = 0.25;
+
+/// A followed estimator.
+#[derive(Clone, Copy, Debug)]
+struct Followed {
+    added: SimTime,
+    linked: SimTime,
+    /// When its row was due first as of its linking.
+    due: SimTime,
+    /// Until when its counters have been read.
+    read: SimTime,
+    step: SimTime,
+    estimates: u32,
+    reported: f64,
+    /// Since which estimate the reported rate has been within the tolerance.
+    close_since: Option<SimTime>,
+    exists: bool,
+}
+
+/// Parts of the mean time to the first estimate, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct FirstEstimateParts {
+    pub temp_list: f64,
+    pub row: f64,
+    pub late: f64,
+}
+
+/// The followed estimators and what came of them.
+#[derive(Clone, Debug)]
+pub(super) struct Rates {
+    rate: f64,
+    factor: f64,
+    step_at: Option<SimTime>,
+    step_spread_s: f64,
+    poisson: bool,
+    tolerance: f64,
+    warm_up: SimTime,
+    followed: Vec<Followed>,
+    pub first_estimate: Summary,
+    pub first_parts: FirstEstimateParts,
+    /// First raw rate over the true one.
+    pub first_raw: Mean,
+    /// Deviation of a raw rate from the true one after the warm-up, in whole intervals without a
+    /// step.
+    pub raw_error: Mean,
+}
+
+/// A mean with its greatest value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Mean {
+    count: u64,
+    sum: f64,
+    greatest: f64,
+}
+
+impl Mean {
+    pub fn add(&mut self, value: f64) {
+        self.count += 1;
+        self.sum += value;
+        self.greatest = if self.count == 1 { value } else { self.greatest.max(value) };
+    }
+
+    /// NaN when there was none.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count as f64
+    }
+
+    /// NaN when there was none.
+    pub fn greatest(&self) -> f64 {
+        if self.count == 0 { f64::NAN } else { self.greatest }
+    }
+}
+
+/// How well the estimators that report do so at an instant.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Accuracy {
+    /// Reported over true rate.
+    pub ratio: Mean,
+    /// Relative error.
+    pub error: Mean,
+    /// Share of the followed estimators whose rate has not converged.
+    pub unconverged: f64,
+    /// Seconds from the step or the addition until the rate was close for good, ascending.
+    pub convergence: Vec<f64>,
+}
+
+impl Accuracy {
+    /// Mean seconds to convergence; NaN when no rate converged.
+    pub fn mean_convergence(&self) -> f64 {
+        self.convergence.iter().sum::<f64>() / self.convergence.len() as f64
+    }
+
+    /// The least time within which `share` of those that converged did; NaN when none did.
+    pub fn convergence_quantile(&self, share: f64) -> f64 {
+        let rank = (share * self.convergence.len() as f64).ceil() as usize;
+        self.convergence.get(rank.max(1) - 1).copied().unwrap_or(f64::NAN)
+    }
+}
+
+impl Rates {
+    pub fn new(traffic: &Traffic, warm_up: SimDuration) -> Self {
+        let step = traffic.step.as_ref();
+        Self {
+            rate: traffic.rate.as_per_second(),
+            factor: step.map_or(1.0, |step| step.factor),
+            step_at: step.map(|step| SimTime::ZERO.saturating_add(step.at)),
+            step_spread_s: step.map_or(0.0, |step| step.spread.as_seconds()),
+            poisson: traffic.arrivals == Arrivals::Poisson,
+            tolerance: traffic.tolerance,
+            warm_up: SimTime::ZERO.saturating_add(warm_up),
+            followed: Vec::new(),
+            first_estimate: Summary::default(),
+            first_parts: FirstEstimateParts::default(),
+            first_raw: Mean::default(),
+            raw_error: Mean::default(),
+        }
+    }
+
+    /// Follows `count` estimators from scratch; `steps` draws when each one's rate changes.
+    pub fn reset(&mut self, count: usize, steps: &mut Stream) {
+        let (at, spread) = (self.step_at, self.step_spread_s);
+        let step = |steps: &mut Stream| match at {
+            None => SimTime::ZERO,
+            Some(at) => at.saturating_add(SimDuration::from_seconds(spread * uniform(steps))),
+        };
+        self.followed.clear();
+        self.followed.extend((0..count).map(|_| Followed {
+            added: SimTime::ZERO,
+            linked: SimTime::MAX,
+            due: SimTime::MAX,
+            read: SimTime::ZERO,
+            step: step(steps),
+            estimates: 0,
+            reported: 0.0,
+            close_since: None,
+            exists: false,
+        }));
+        self.first_estimate.clear();
+        self.first_parts = FirstEstimateParts::default();
+        self.first_raw = Mean::default();
+        self.raw_error = Mean::default();
+    }
+
+    /// The service was added: it counts from now on.
+    pub fn added(&mut self, tag: Tag, now: SimTime) {
+        let followed = &mut self.followed[tag as usize];
+        followed.exists = true;
+        followed.added = now;
+        followed.read = now;
+    }
+
+    pub fn removed(&mut self, tag: Tag) {
+        self.followed[tag as usize].exists = false;
+    }
+
+    /// The estimator was linked into a row that is due at `due`.
+    pub fn linked(&mut self, tag: Tag, now: SimTime, due: SimTime) {
+        let followed = &mut self.followed[tag as usize];
+        followed.linked = now;
+        followed.due = due.max(now);
+    }
+
+    /// The estimator was read at `at` in a pass over its row that began at `begin`. One linked
+    /// after that is not in the pass.
+    pub fn estimate(&mut self, tag: Tag, begin: SimTime, at: SimTime, random: &mut Stream) {
+        let followed = &mut self.followed[tag as usize];
+        if !followed.exists || followed.linked > begin {
+            return;
+        }
+        let (rate, factor, step) = (self.rate, self.factor, followed.step);
+        let before = step.min(at).since(followed.read).as_seconds();
+        let after = at.since(followed.read.max(step)).as_seconds();
+        let expected = rate * (before + factor * after);
+        let counted = if self.poisson { poisson(expected, random) } else { expected };
+        let raw = counted / PERIOD_S;
+        let whole_interval = followed.estimates > 0 && (step <= followed.read || step >= at);
+        let first = followed.estimates == 0;
+        followed.estimates = followed.estimates.saturating_add(1);
+        followed.reported += (raw - followed.reported) * WEIGHT;
+        // What was reported before the step says nothing about the rate after it.
+        if followed.read < step && step <= at {
+            followed.close_since = None;
+        }
+        followed.read = at;
+        let truth = rate * if at >= step { factor } else { 1.0 };
+        if first {
+            self.first_raw.add(raw / truth);
+            self.first_estimate.add(at.since(followed.added));
+            let due = followed.due.min(at);
+            self.first_parts.temp_list += followed.linked.since(followed.added).as_seconds();
+            self.first_parts.row += due.since(followed.linked).as_seconds();
+            self.first_parts.late += at.since(due).as_seconds();
+        } else if whole_interval && at >= self.warm_up {
+            self.raw_error.add((raw / truth - 1.0).abs());
+        }
+        let scale = if truth > 0.0 { truth } else { rate };
+        let close = (followed.reported - truth).abs() <= self.tolerance * scale;
+        followed.close_since = close.then(|| followed.close_since.unwrap_or(at));
+    }
+
+    /// How well the rates are reported at `now`.
+    pub fn accuracy(&self, now: SimTime) -> Accuracy {
+        let mut accuracy = Accuracy::default();
+        let (mut there, mut unconverged) = (0_u32, 0_u32);
+        for followed in self.followed.iter().filter(|followed| followed.exists) {
+            there += 1;
+            match followed.close_since.filter(|&since| since >= followed.step) {
+                None => unconverged += 1,
+                Some(since) => {
+                    let began = followed.added.max(followed.step);
+                    accuracy.convergence.push(since.since(began).as_seconds());
+                }
+            }
+            let truth = self.rate * if now >= followed.step { self.factor } else { 1.0 };
+            if followed.estimates > 0 && truth > 0.0 {
+                let ratio = followed.reported / truth;
+                accuracy.ratio.add(ratio);
+                accuracy.error.add((ratio - 1.0).abs());
+            }
+        }
+        accuracy.convergence.sort_unstable_by(f64::total_cmp);
+        accuracy.unconverged = f64::from(unconverged) / f64::from(there);
+        accuracy
+    }
+
+    /// True when the rate of every followed estimator that exists is close to the true one.
+    pub fn all_converged(&self) -> bool {
+        let close =
+            |followed: &Followed| followed.close_since.is_some_and(|since| since >= followed.step);
+        self.followed.iter().all(|followed| close(followed) || !followed.exists)
+    }
+
+    /// Mean parts of the time to the first estimate; NaN when there was none.
+    pub fn mean_first_parts(&self) -> FirstEstimateParts {
+        let count = self.first_estimate.count() as f64;
+        FirstEstimateParts {
+            temp_list: self.first_parts.temp_list / count,
+            row: self.first_parts.row / count,
+            late: self.first_parts.late / count,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::StreamSeed;
+
+    fn seconds(seconds: f64) -> SimTime {
+        SimTime::ZERO.saturating_add(SimDuration::from_seconds(seconds))
+    }
+
+    fn follow(traffic: &Traffic) -> (Rates, Stream) {
+        let mut random = StreamSeed::default().stream("test", "rates");
+        let mut rates = Rates::new(traffic, SimDuration::ZERO);
+        rates.reset(1, &mut random);
+        rates.added(0, SimTime::ZERO);
+        rates.linked(0, SimTime::ZERO, SimTime::ZERO);
+        (rates, random)
+    }
+
+    #[test]
+    fn after_n_periods_the_reported_rate_is_1_minus_three_quarters_to_the_n_of_the_true_one() {
+        let (mut rates, mut random) = follow(&Traffic::default());
+        let mut short_of = 1.0;
+        for period in 1..=16 {
+            let at = seconds(2.0 * f64::from(period));
+            rates.estimate(0, at, at, &mut random);
+            short_of *= 0.75;
+            let ratio = rates.accuracy(at).ratio.mean();
+            assert!((ratio - (1.0 - short_of)).abs() < 1e-12, "{period}");
+        }
+        // n = 4: 68 %, n = 8: 90 %, n = 16: 99 %. Within 5 % after 11 periods.
+        assert_eq!(rates.accuracy(seconds(32.0)).mean_convergence(), 22.0);
+    }
+
+    #[test]
+    fn a_shortened_first_interval_reports_too_little() {
+        let (mut rates, mut random) = follow(&Traffic::default());
+        let at = seconds(0.040 * 30.0);
+        rates.estimate(0, at, at, &mut random);
+        assert!((rates.first_raw.mean() - 30.0 / 50.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_interval_of_t_instead_of_2_s_is_off_by_t_over_2() {
+        let (mut rates, mut random) = follow(&Traffic::default());
+        for at in [2.0, 4.040] {
+            let at = seconds(at);
+            rates.estimate(0, at, at, &mut random);
+        }
+        assert!((rates.raw_error.greatest() - 0.02).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_estimator_linked_during_a_pass_is_not_in_it() {
+        let (mut rates, mut random) = follow(&Traffic::default());
+        rates.linked(0, seconds(1.5), seconds(3.0));
+        rates.estimate(0, seconds(1.0), seconds(2.0), &mut random);
+        assert!(rates.first_estimate.mean().is_nan());
+    }
+}

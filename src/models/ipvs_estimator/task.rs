@@ -1,0 +1,62 @@
+//! A kthread's task: what it is doing, and what its time went to.
+
+use super::prices::RowTime;
+use crate::engine::{SimDuration, SimTime, Timer};
+
+/// What a kthread is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum State {
+    /// It has no task: not started, stopped, or gone.
+    Stopped,
+    /// Its task has been woken for the first time.
+    Starting,
+    /// Until its row is due.
+    Sleeping,
+    /// Between tests of the calc phase.
+    CalcSleep,
+    /// A test of the calc phase, whose passes take so long.
+    CalcTest(u64),
+    /// Moving estimators to the temporary list.
+    Relinking,
+    /// Linking estimators from the temporary list.
+    Draining,
+    /// Estimating a row since an instant.
+    Estimating(SimTime, RowTime),
+}
+
+/// What the time of a kthread goes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct TimeUse {
+    pub estimating: SimDuration,
+    pub draining: SimDuration,
+    pub calculating: SimDuration,
+    pub waiting: SimDuration,
+    pub sleeping: SimDuration,
+}
+
+impl TimeUse {
+    /// CPU time.
+    pub fn busy(&self) -> SimDuration {
+        self.estimating.saturating_add(self.draining).saturating_add(self.calculating)
+    }
+}
+
+/// A kthread's task.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub timer: Timer,
+    pub state: State,
+    /// Since when it has been in its state.
+    pub since: SimTime,
+    /// When its next row is due, in jiffies.
+    pub est_timer: i64,
+    /// It is still behind from starting or from a calc phase.
+    pub settling: bool,
+    /// When its row 0 was due last, if it has run since.
+    pub last_wrap: Option<SimTime>,
+    pub used: TimeUse,
+    /// Since when `used` counts.
+    pub counted_since: SimTime,
+    /// Its kthread's chains exist.
+    pub exists: bool,
+}
