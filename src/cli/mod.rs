@@ -1,6 +1,6 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`]: what simulates.
+//! - [`run`], [`check`], [`compare`]: what simulates; [`merge`]: what puts parts together.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - `arguments`: what several of them understand.
 //! - `error`: what can go wrong, in one place.
@@ -11,6 +11,7 @@ mod check;
 mod compare;
 mod describe;
 mod error;
+mod merge;
 mod new;
 mod plan;
 mod progress;
@@ -48,6 +49,8 @@ enum Command {
     Check(check::Arguments),
     /// Compare two configurations of a scenario on common random numbers
     Compare(compare::Arguments),
+    /// Put the parts of a scenario that were run with --shard into one result
+    Merge(merge::Arguments),
     Plan(plan::Args),
     Describe(describe::Args),
     New(new::Args),
@@ -77,6 +80,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plan(arguments) => look(|out| plan::execute(&arguments, out)),
         Command::Describe(arguments) => look(|out| describe::execute(&arguments, out)),
         Command::New(arguments) => look(|out| new::execute(&arguments, out)),
