@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
+use super::http_pool::HttpPool;
 use super::ipvs_estimator::IpvsEstimator;
+use super::l3_agent::L3Agent;
 use super::model::{Finding, Metric, Model, SignalDefinition};
 use super::orchagent::Orchagent;
 use crate::engine::{Component, Engine, Root, SimTime};
@@ -176,7 +178,7 @@ macro_rules! models {
     };
 }
 
-models!(Orchagent, IpvsEstimator);
+models!(Orchagent, HttpPool, IpvsEstimator, L3Agent);
 
 /// The components of one scenario. Run it with [`Engine::run`].
 #[derive(Debug)]

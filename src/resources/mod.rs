@@ -24,6 +24,7 @@ pub use mutex::{Handoff, Mutex};
 pub use processor_sharing::{CpuCompletion, ProcessorSharingCpu, Weight};
 pub use server_pool::ServerPool;
 pub use step_program::{
-    Attribution, FinishedJob, InterpreterId, JobId, LockId, PoolId, Step, StepEvent, StepExecutor,
+    Attribution, FinishedJob, InterpreterId, JobId, LockId, LoopId, PoolId, Step, StepEvent,
+    StepExecutor,
 };
 pub use time_average::TimeAverage;

@@ -21,6 +21,10 @@ use crate::engine::{Engine, SimDuration, SimTime, Timer};
 
 /// Fractional bits of attained service.
 const FRACTION_BITS: u32 = 32;
+/// In one core.
+const THOUSANDTHS: u64 = 1_000;
+/// As many cores as a `u32` counts.
+const MAX_CAPACITY: u64 = u32::MAX as u64 * THOUSANDTHS;
 
 /// What share of the cores a job gets against others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +117,8 @@ struct Runnable {
 #[derive(Clone, Debug)]
 pub struct ProcessorSharingCpu {
     cores: u32,
+    /// What all cores together do when all are busy, in thousandths of a core.
+    capacity: u64,
     now: SimTime,
     groups: Vec<Group>,
     /// Indices of `groups` by descending weight.
@@ -128,8 +134,30 @@ impl ProcessorSharingCpu {
     /// An idle CPU with `cores` cores (at least 1).
     #[must_use]
     pub fn new(cores: u32) -> Self {
+        Self::with_capacity(f64::from(cores.max(1)))
+    }
+
+    /// An idle CPU whose cores together do the work of `capacity` undisturbed cores (at least
+    /// 0.001, in thousandths): a fraction for cores that share physical ones or of which a
+    /// hypervisor takes a part. A job alone gets one core's speed, or all of a capacity below 1.
+    /// The number of cores, and with it the utilisation, is the capacity rounded up.
+    ///
+    /// ```
+    /// use convsim::engine::{SimDuration, SimTime};
+    /// use convsim::resources::ProcessorSharingCpu;
+    ///
+    /// let mut cpu = ProcessorSharingCpu::with_capacity(1.6);
+    /// cpu.add(SimTime::ZERO, 0, SimDuration::from_millis(8));
+    /// assert_eq!(cpu.next_completion().unwrap().as_seconds(), 0.008);
+    /// cpu.add(SimTime::ZERO, 1, SimDuration::from_millis(8)); // 0.8 of a core each
+    /// assert_eq!(cpu.next_completion().unwrap().as_seconds(), 0.010);
+    /// ```
+    #[must_use]
+    pub fn with_capacity(capacity: f64) -> Self {
+        let capacity = ((capacity * THOUSANDTHS as f64 + 0.5) as u64).clamp(1, MAX_CAPACITY);
         Self {
-            cores: cores.max(1),
+            cores: capacity.div_ceil(THOUSANDTHS) as u32,
+            capacity,
             now: SimTime::ZERO,
             groups: Vec::new(),
             by_weight: Vec::new(),
@@ -317,7 +345,7 @@ impl ProcessorSharingCpu {
     fn population_changed(&mut self, runnable: u64) {
         self.runnable.set(self.now, runnable);
         self.busy.set(self.now, runnable.min(u64::from(self.cores)));
-        let mut cores = u64::from(self.cores);
+        let mut capacity = self.capacity;
         let mut weights: u64 =
             self.groups.iter().map(|group| group.finishes.len() as u64 * group.weight()).sum();
         for &index in &self.by_weight {
@@ -327,14 +355,14 @@ impl ProcessorSharingCpu {
             if jobs == 0 {
                 continue;
             }
-            if group.weight() * cores >= weights {
+            if group.weight() * capacity >= weights * THOUSANDTHS {
                 group.rate = (1, 1);
-                cores -= jobs;
+                capacity -= jobs * THOUSANDTHS;
                 weights -= of_group;
             } else if of_group == weights {
-                group.rate = (cores, jobs);
+                group.rate = (capacity, jobs * THOUSANDTHS);
             } else {
-                group.rate = (group.weight() * cores, weights);
+                group.rate = (group.weight() * capacity, weights * THOUSANDTHS);
             }
         }
     }

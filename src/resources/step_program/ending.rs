@@ -116,13 +116,14 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                 self.pools[pool.0 as usize].withdraw(now, slot);
                 self.jobs[slot as usize].pool = None;
             }
+            State::AwaitingTurn(of) => self.withdraw_from_turn(slot, of),
             State::Waiting | State::SpawnBlocked => {
                 if let Some(timer) = self.jobs[slot as usize].timer {
                     engine.disarm(timer);
                 }
             }
             State::Ready => self.ready.retain(|&ready| ready != slot),
-            State::Joining | State::Free => {}
+            State::Joining | State::Free | State::Looping(_) => {}
         }
         for lock in 0..self.locks.len() {
             if self.locks[lock].holder() == Some(slot) {

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::job::{FinishedJob, InterpreterId, JobId, LockId, PoolId, Step};
 use super::running::add;
 use super::state::{Interpreter, Job, State};
+use super::turns::MainLoop;
 use crate::engine::{Engine, SimDuration, Stream, StreamSeed, Timer};
 use crate::resources::{Handoff, Mutex, ProcessorSharingCpu, ServerPool, Weight};
 
@@ -95,6 +96,7 @@ pub struct StepExecutor<E> {
     pub(super) locks: Vec<Mutex<u32>>,
     pub(super) interpreters: Vec<Interpreter>,
     pub(super) pools: Vec<ServerPool<u32>>,
+    pub(super) loops: Vec<MainLoop>,
     pub(super) jobs: Vec<Job>,
     /// Slots of `jobs` that this replication has used.
     pub(super) used: usize,
@@ -114,13 +116,20 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     /// An executor on a CPU with `cores` cores, without locks, interpreters and pools.
     #[must_use]
     pub fn new(cores: u32) -> Self {
+        Self::on(ProcessorSharingCpu::new(cores))
+    }
+
+    /// An executor on `cpu`, without locks, interpreters and pools.
+    #[must_use]
+    pub fn on(cpu: ProcessorSharingCpu) -> Self {
         Self {
-            cpu: ProcessorSharingCpu::new(cores),
+            cpu,
             cpu_timer: None,
             wake_timer: None,
             locks: Vec::new(),
             interpreters: Vec::new(),
             pools: Vec::new(),
+            loops: Vec::new(),
             jobs: Vec::new(),
             used: 0,
             free: Vec::new(),
@@ -149,9 +158,16 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         self.interpreters.push(Interpreter {
             lock: Mutex::new(handoff),
             switch_interval,
+            handoff: SimDuration::ZERO,
             timer: None,
         });
         InterpreterId(self.interpreters.len() as u32 - 1)
+    }
+
+    /// A thread that had to wait for `interpreter` computes `work` longer each time: switching to
+    /// it, and refilling its caches. Zero unless set.
+    pub fn set_handoff(&mut self, interpreter: InterpreterId, work: SimDuration) {
+        self.interpreters[interpreter.0 as usize].handoff = work;
     }
 
     /// Makes a pool of `threads` threads; `u64::MAX` for as many as it takes.
@@ -215,6 +231,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         self.finished.clear();
         self.collectable = 0;
         self.random = engine.stream(component, "lock handoff");
+        self.start_loops(engine.now());
     }
 
     /// Begins a job that takes `steps` in order.

@@ -14,6 +14,10 @@ pub struct InterpreterId(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolId(pub(super) u32);
 
+/// A main loop of a [`super::StepExecutor`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopId(pub(super) u32);
+
 /// A submitted job. It stays valid after the job is done, and then names nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobId {
@@ -46,6 +50,9 @@ pub enum Step {
         /// Blocked time.
         blocked: SimDuration,
     },
+    /// Wait for a whole turn of a main loop that begins from now on. One turn serves all that
+    /// wait for it.
+    Turn(LoopId),
     /// Hand the next `steps` steps to a thread of a pool as a child job, and go on after them.
     Fork {
         /// The pool.
@@ -70,7 +77,7 @@ pub struct Attribution {
     pub lock_wait: SimDuration,
     /// Computing of its child processes.
     pub spawn_cpu: SimDuration,
-    /// Blocked in its child processes.
+    /// Blocked in its child processes, or waiting for a main loop.
     pub spawn_blocked: SimDuration,
     /// Waiting as its program says.
     pub wait: SimDuration,

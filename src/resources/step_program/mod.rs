@@ -12,6 +12,7 @@
 //!              |-- Lock ---> waits for the lock          ^     |
 //!              |-- Spawn --> ----------------------------+     +-> blocked (timer)
 //!              |-- Wait ---> timer
+//!              |-- Turn ---> the next turn of a main loop that serves all who wait for it
 //!              |-- Fork ---> a child job queues for a thread of a pool
 //!              +-- Join ---> waits for all children
 //! ```
@@ -23,6 +24,7 @@ mod running;
 mod state;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use executor::{StepEvent, StepExecutor};
-pub use job::{Attribution, FinishedJob, InterpreterId, JobId, LockId, PoolId, Step};
+pub use job::{Attribution, FinishedJob, InterpreterId, JobId, LockId, LoopId, PoolId, Step};

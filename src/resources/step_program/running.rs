@@ -15,6 +15,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         while let Some(slot) = self.ready.pop_front() {
             while self.take_step(engine, slot) {}
         }
+        self.begin_turns(engine.now());
     }
 
     /// Takes the next step; true when the job goes on at once.
@@ -68,6 +69,10 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                 debug_assert_eq!(self.locks[lock.0 as usize].holder(), Some(slot));
                 self.release_lock(now, lock);
                 true
+            }
+            Step::Turn(of) => {
+                self.ask_turn(now, slot, of);
+                false
             }
             Step::Fork { pool, steps } => {
                 self.fork(now, slot, pool, steps);
@@ -141,10 +146,12 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         let of_process = &mut self.interpreters[interpreter.0 as usize];
         let next = of_process.lock.release(now, &mut self.random);
         arm_switch::<E, G>(engine, of_process, interpreter);
+        let handoff = of_process.handoff;
         let Some(next) = next else { return };
         let job = &mut self.jobs[next as usize];
         if let State::AwaitingInterpreter { work, .. } = job.state {
             add(&mut job.parts.interpreter_wait, now.since(job.since));
+            let work = work.saturating_add(handoff);
             self.compute(now, next, work, State::Computing { interpreter: Some(interpreter) });
         }
     }
@@ -189,6 +196,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             let job = &mut self.jobs[done.job as usize];
             add(&mut job.parts.cpu_wait, done.elapsed.saturating_sub(done.work));
             match job.state {
+                State::Looping(of) => self.end_turn(now, of),
                 State::SpawnComputing { blocked } => {
                     add(&mut job.parts.spawn_cpu, done.work);
                     if blocked.is_zero() {

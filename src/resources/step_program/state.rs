@@ -1,6 +1,6 @@
 //! What a running job and an interpreter consist of.
 
-use super::job::{Attribution, InterpreterId, LockId, PoolId};
+use super::job::{Attribution, InterpreterId, LockId, LoopId, PoolId};
 use crate::engine::{SimDuration, SimTime, Timer};
 use crate::resources::{Mutex, Weight};
 
@@ -31,6 +31,9 @@ pub(super) enum State {
     AwaitingThread(PoolId),
     Waiting,
     SpawnBlocked,
+    AwaitingTurn(LoopId),
+    /// The job of a main loop itself, on the cores or off.
+    Looping(LoopId),
     Joining,
 }
 
@@ -61,6 +64,8 @@ pub(super) struct Job {
 pub(super) struct Interpreter {
     pub(super) lock: Mutex<u32>,
     pub(super) switch_interval: SimDuration,
+    /// Computing that waking up for it adds to what a thread that had to wait does.
+    pub(super) handoff: SimDuration,
     pub(super) timer: Option<Timer>,
 }
 

@@ -1,0 +1,91 @@
+//! The scenario file with one configuration for each case.
+
+use convsim::models::http_pool::Config;
+use serde_json::{Map, Value, json};
+
+use crate::case::Case;
+use crate::judge::{Figure, Verdict};
+use crate::reasons::reason;
+use crate::table::overall;
+
+/// The scenario as text, one configuration and one expectation a line.
+pub fn write(judged: &[(&Case, Config, Vec<Figure>)]) -> Result<String, serde_json::Error> {
+    let base = serde_json::to_value(Config::default())?;
+    let mut configurations = Vec::new();
+    let mut expectations = Vec::new();
+    for (case, config, figures) in judged {
+        let mut set = Map::new();
+        differences("http", &base, &serde_json::to_value(config)?, &mut set);
+        let mut note = format!("{}, {}", case.role(), case.summary());
+        if overall(figures) == Verdict::Missed {
+            note.push_str("; does not hold in every figure, see docs/http-validation.md");
+            if let Some(reason) = reason(&case.id) {
+                note.push_str(": ");
+                note.push_str(reason);
+            }
+        }
+        configurations.push(json!({ "name": case.id, "note": note, "set": set }));
+        expectations.extend(figures.iter().filter_map(|figure| expectation(case, figure)));
+    }
+    let lines = |values: &[Value]| {
+        values.iter().map(|value| format!("    {value}")).collect::<Vec<_>>().join(",\n")
+    };
+    Ok(format!(
+        r#"{{
+  // Made by: cargo run --release --example http_validation -- --scenario
+  "$schema": "scenario.schema.json",
+  "name": "http-validation",
+  "description": "Real HTTP servers that were measured: one configuration for each case",
+  "sources": ["scenarios/data/http_measurements.json", "docs/http-validation.md"],
+  "components": {{ "http": {{ "model": "http_pool" }} }},
+  "configurations": [
+{}
+  ],
+  "run": {{ "seed": 1, "replications": 41, "horizon": "600 s" }},
+  "expect": [
+{}
+  ]
+}}"#,
+        lines(&configurations),
+        lines(&expectations),
+    ))
+}
+
+/// What `to` has that `from` has not, by path.
+fn differences(path: &str, from: &Value, to: &Value, set: &mut Map<String, Value>) {
+    if let (Value::Object(from), Value::Object(to)) = (from, to)
+        && !to.contains_key("distribution")
+    {
+        for (key, value) in to {
+            differences(
+                &format!("{path}.{key}"),
+                from.get(key).unwrap_or(&Value::Null),
+                value,
+                set,
+            );
+        }
+    } else if from != to {
+        set.insert(path.to_owned(), to.clone());
+    }
+}
+
+/// What a figure that holds by its median must be, give or take its tolerance.
+fn expectation(case: &Case, figure: &Figure) -> Option<Value> {
+    if figure.verdict != Verdict::Held || case.role() == "calibration" {
+        return None;
+    }
+    let (metric, unit, scale, share) = match figure.name {
+        "elapsed s" => ("elapsed", " s", 1.0, 0.10),
+        "answers/s" => ("throughput", "/s", 1.0, 0.10),
+        "p50 ms" => ("latency.p50", " ms", 1.0, 0.10),
+        _ => return None,
+    };
+    let [low, high] = [1.0 - share, 1.0 + share].map(|factor| figure.measured * factor * scale);
+    (figure.measured > 0.0).then(|| {
+        json!({
+            "configuration": case.id, "metric": metric, "statistic": "p50",
+            "between": [format!("{low:.4}{unit}"), format!("{high:.4}{unit}")],
+            "source": format!("measured, case {}, median of the repeats, 10 %", case.id),
+        })
+    })
+}

@@ -1,0 +1,128 @@
+//! The Markdown table.
+
+use std::fmt::Write as _;
+
+use convsim::models::http_pool::Config;
+
+use crate::case::Case;
+use crate::judge::{Figure, Verdict};
+use crate::reasons::reason;
+
+const HEAD: &str = "\
+# HTTP pool: measured and predicted
+
+Real servers (Flask 2.3.3 / Werkzeug 2.3.7, gunicorn 23.0.0, Python 3.11) on a 2-core Linux 6.18
+host, driven over loopback; the measurements are in
+[`scenarios/data/http_measurements.json`](../scenarios/data/http_measurements.json). This file is
+the output of
+
+```sh
+cargo run --release --example http_validation > docs/http-validation.md
+```
+
+Processor times of the server kinds and of the client, late sleeps, and the cost of a child process
+come from the cases of role *calibration* alone; nothing was fitted on a case of role *predict*.
+Each cell is measured -> predicted (error), the median over the repeats against the median over 41
+replications.
+
+A prediction holds when `elapsed`, answers/s and p50 are within 10 %, p95 and p99 within 20 % (or
+one interval of the retransmission clock), answers, timeouts and errors within 2 points of the attempts.
+*spread*: the medians differ, but each repeat is that close to one of the replications (cases with
+two outcomes, open arrivals). What misses stays in the table.
+
+";
+
+/// The whole document.
+pub fn write(judged: &[(&Case, Config, Vec<Figure>)]) -> String {
+    let mut text = HEAD.to_owned();
+    for role in ["predict", "calibration"] {
+        let of_role: Vec<_> = judged.iter().filter(|(case, ..)| case.role() == role).collect();
+        if of_role.is_empty() {
+            continue;
+        }
+        let count = |verdict| of_role.iter().filter(|row| overall(&row.2) == verdict).count();
+        let _ = writeln!(
+            text,
+            "## Role {role}: {} cases, {} hold, {} hold in their spread, {} miss in some figure\n",
+            of_role.len(),
+            count(Verdict::Held),
+            count(Verdict::HeldInSpread),
+            count(Verdict::Missed),
+        );
+        text.push_str("| case | what | elapsed s | answers/s | p50 ms | p95 ms | p99 ms | ok | timeouts | errors | verdict |\n");
+        text.push_str("|---|---|---|---|---|---|---|---|---|---|---|\n");
+        for (case, _, figures) in of_role {
+            write_row(&mut text, case, figures);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The worst verdict.
+pub fn overall(figures: &[Figure]) -> Verdict {
+    let has = |verdict| figures.iter().any(|figure| figure.verdict == verdict);
+    if has(Verdict::Missed) {
+        Verdict::Missed
+    } else if has(Verdict::HeldInSpread) {
+        Verdict::HeldInSpread
+    } else {
+        Verdict::Held
+    }
+}
+
+fn write_row(text: &mut String, case: &Case, figures: &[Figure]) {
+    let _ = write!(text, "| {} | {} ", case.id, case.summary());
+    for name in ["elapsed s", "answers/s", "p50 ms", "p95 ms", "p99 ms", "ok", "timeouts", "errors"]
+    {
+        match figures.iter().find(|figure| figure.name == name) {
+            Some(figure) if figure.measured == 0.0 && figure.predicted == 0.0 => {
+                text.push_str("| 0 ");
+            }
+            Some(figure) => {
+                let mark = if figure.verdict == Verdict::Missed { "**" } else { "" };
+                let _ = write!(
+                    text,
+                    "| {mark}{} -> {} ({}){mark} ",
+                    short(figure.measured),
+                    short(figure.predicted),
+                    error(figure),
+                );
+            }
+            None => text.push_str("| - "),
+        }
+    }
+    let verdict = match overall(figures) {
+        Verdict::Held => "holds".to_owned(),
+        Verdict::HeldInSpread => format!("spread{}", why(case)),
+        Verdict::Missed => format!("**misses**{}", why(case)),
+    };
+    let _ = writeln!(text, "| {verdict} |");
+}
+
+fn why(case: &Case) -> String {
+    reason(&case.id).map(|reason| format!(": {reason}")).unwrap_or_default()
+}
+
+fn error(figure: &Figure) -> String {
+    if matches!(figure.name, "ok" | "timeouts" | "errors") {
+        return format!("{:+.0}", figure.predicted - figure.measured);
+    }
+    format!("{:+.1} %", 100.0 * (figure.predicted / figure.measured - 1.0))
+}
+
+/// Four digits at most.
+fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        v if v >= 1.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}

@@ -1,0 +1,193 @@
+//! One attempt after another: how it begins, how it ends, and what the client does then.
+
+use super::clients::{Client, ClientAction, ClientState};
+use super::component::{Event, HttpPool};
+use super::config::TimeoutMode;
+use super::connection::{ClientSide, NONE, Purpose, ServerSide};
+use super::measurement::Failure;
+use crate::engine::{Engine, SimDuration, SimTime};
+
+impl HttpPool {
+    pub(super) fn begin_attempt<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        index: u32,
+    ) {
+        let now = engine.now();
+        self.tally.attempts += 1;
+        let Client { serial, timer, connection: kept, .. } = self.clients[index as usize];
+        let started = SimTime::from_nanos(
+            now.as_nanos() - self.config.clients.connect_cpu.as_nanos().min(now.as_nanos()),
+        );
+        if kept != NONE {
+            self.reuse_connection(engine, index, kept, started);
+            return;
+        }
+        let connection = self.connections.open(index, serial, Purpose::Request, started);
+        self.clients[index as usize].connection = connection;
+        if let Some(limit) = self.config.clients.limit_on_connecting() {
+            engine.arm(timer, limit, Event::Client(index));
+        }
+        self.connect(engine, connection);
+    }
+
+    fn reuse_connection<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        index: u32,
+        kept: u32,
+        started: SimTime,
+    ) {
+        let Client { serial, timer, .. } = self.clients[index as usize];
+        let connection = &mut self.connections[kept];
+        connection.serial = serial;
+        connection.started = started;
+        connection.queued = started;
+        connection.accepted = started;
+        if let Some(limit) = self.config.clients.limit_on_reading() {
+            engine.arm(timer, limit, Event::Client(index));
+        }
+        self.act(engine, ClientAction::Send { connection: kept, client: index, serial });
+    }
+
+    /// A client's timer: a pause is over, or an attempt has taken too long.
+    pub(super) fn client_timer<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        index: u32,
+    ) {
+        let client = self.clients[index as usize];
+        match client.state {
+            ClientState::Done => {}
+            ClientState::Thinking => self.next_request(engine, index),
+            ClientState::Pausing if self.may_issue(engine.now()) => {
+                self.try_request(engine, index);
+            }
+            ClientState::Pausing => self.request_failed(engine, index),
+            ClientState::Trying => {
+                let connecting = client.connection != NONE
+                    && self.connections[client.connection].client_side == ClientSide::Connecting;
+                let why = if connecting { Failure::ConnectTimeout } else { Failure::ReadTimeout };
+                self.attempt_over(engine, index, Err(why));
+            }
+        }
+    }
+
+    /// An attempt has ended in one way or another.
+    pub(super) fn attempt_over<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        index: u32,
+        outcome: Result<(), Failure>,
+    ) {
+        let now = engine.now();
+        self.active_clients -= 1;
+        let Client { timer, connection, .. } = self.clients[index as usize];
+        engine.disarm(timer);
+        self.tally.last_outcome = now;
+        let started = self.connections[connection].started;
+        match outcome {
+            Ok(()) => self.tally.attempt_ok(now.since(started)),
+            Err(why) => self.tally.attempt_failed(why, now.since(started)),
+        }
+        let kept = outcome.is_ok() && self.keeps_alive(connection);
+        if outcome.is_ok() {
+            self.attribute(index, connection, now);
+        }
+        if !kept {
+            self.clients[index as usize].connection = NONE;
+            self.leave(engine, connection);
+        }
+        if outcome.is_ok() {
+            self.request_over(engine, index);
+        } else {
+            self.retry(engine, index);
+        }
+    }
+
+    /// Adds where the time of an answered request went.
+    fn attribute(&mut self, index: u32, connection: u32, now: SimTime) {
+        let client = &self.clients[index as usize];
+        let open = &self.connections[connection];
+        let parts = &open.parts;
+        let nanos = |spans: &[SimDuration]| spans.iter().map(|span| span.as_nanos()).sum::<u64>();
+        let before = open.started.since(client.first_attempt);
+        let time = &mut self.tally.time;
+        time.total += now.since(client.first_attempt).as_nanos();
+        time.retry_pause += client.paused.as_nanos();
+        time.failed_attempts += before.saturating_sub(client.paused).as_nanos();
+        time.retransmission += open.queued.since(open.started).as_nanos();
+        time.accept_queue += open.accepted.since(open.queued).as_nanos();
+        let thread_wait = open.taken_up.since(open.accepted);
+        time.worker_wait += nanos(&[thread_wait, parts.interpreter_wait, parts.pool_wait]);
+        time.lock += nanos(&[parts.lock_wait]);
+        time.cpu += nanos(&[parts.cpu, parts.cpu_wait]);
+        time.spawn += nanos(&[parts.spawn_cpu, parts.spawn_blocked]);
+        time.wait += nanos(&[parts.wait]);
+        time.fan_out += nanos(&[parts.join_wait]);
+    }
+
+    fn keeps_alive(&self, connection: u32) -> bool {
+        self.config.clients.keep_alive
+            && matches!(self.connections[connection].server_side, ServerSide::Accepted(_))
+    }
+
+    fn retry<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, index: u32) {
+        let now = engine.now();
+        let retry = &self.config.clients.retry;
+        let client = &mut self.clients[index as usize];
+        let pause = if retry.first_at_once && client.retries == 0 {
+            SimDuration::ZERO
+        } else {
+            let pause = client.next_pause;
+            let grown = SimDuration::from_seconds(pause.as_seconds() * retry.factor);
+            client.next_pause = grown.min(retry.longest_pause);
+            pause
+        };
+        let passed = now.since(client.first_attempt);
+        let in_time = retry.within.is_none_or(|within| passed < within);
+        if client.retries >= retry.attempts || !in_time {
+            self.request_failed(engine, index);
+            return;
+        }
+        client.retries += 1;
+        client.paused = client.paused.saturating_add(pause);
+        client.state = ClientState::Pausing;
+        engine.arm(client.timer, pause, Event::Client(index));
+    }
+
+    fn request_failed<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, index: u32) {
+        self.tally.requests_failed += 1;
+        self.tally.last_outcome = engine.now();
+        self.request_over(engine, index);
+    }
+
+    fn request_over<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, index: u32) {
+        let think = self.think.sample(&mut self.think_stream);
+        let client = &mut self.clients[index as usize];
+        if think.is_zero() || client.single {
+            self.next_request(engine, index);
+            return;
+        }
+        client.state = ClientState::Thinking;
+        engine.arm(client.timer, think, Event::Client(index));
+    }
+}
+
+impl super::config::ClientConfig {
+    /// The limit that runs from `connect()`.
+    pub(super) fn limit_on_connecting(&self) -> Option<SimDuration> {
+        match self.timeout_mode {
+            TimeoutMode::Total => self.timeout,
+            TimeoutMode::Phase => self.connect_timeout.or(self.timeout),
+        }
+    }
+
+    /// The limit that runs from the established connection (or a request on a kept one).
+    pub(super) fn limit_on_reading(&self) -> Option<SimDuration> {
+        match self.timeout_mode {
+            TimeoutMode::Total => self.timeout,
+            TimeoutMode::Phase => self.read_timeout.or(self.timeout),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Relations between settings that the schema cannot say.
+
+use super::config::{Arrival, Config, ServerPreset, TimeoutMode};
+use super::handler_config::HandlerPreset;
+use crate::engine::SimDuration;
+use crate::models::Finding;
+
+/// Most timers that a run may need; the engine has room for about a million.
+const MOST_USERS: u64 = 200_000;
+
+/// What is impossible or hopeless about a configuration.
+pub fn check(config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    check_server(config, &mut findings);
+    check_clients(config, &mut findings);
+    check_timeouts(config, &mut findings);
+    check_network(config, &mut findings);
+    check_handler(config, &mut findings);
+    findings
+}
+
+fn check_server(config: &Config, findings: &mut Vec<Finding>) {
+    let server = &config.server;
+    let werkzeug =
+        matches!(server.preset, ServerPreset::WerkzeugSingle | ServerPreset::WerkzeugThreaded);
+    if server.workers == 0 {
+        findings.push(Finding::error("server.workers", "0 workers serve nothing", "1 or more"));
+    }
+    if server.threads == 0 {
+        findings.push(Finding::error("server.threads", "0 threads serve nothing", "1 or more"));
+    }
+    if werkzeug && server.workers > 1 {
+        findings.push(Finding::error(
+            "server.workers",
+            format!("{} workers, but Werkzeug's own server is one process", server.workers),
+            "1, or a gunicorn preset",
+        ));
+    }
+    let connections = server.worker_connections.unwrap_or(1000);
+    if server.preset == ServerPreset::GunicornGthread && connections < server.threads {
+        findings.push(Finding::error(
+            "server.threads",
+            format!(
+                "{} threads, but a worker accepts only {connections} connections",
+                server.threads
+            ),
+            "at most worker_connections",
+        ));
+    }
+    if server.keep_alive == Some(true)
+        && matches!(server.preset, ServerPreset::WerkzeugSingle | ServerPreset::GunicornSync)
+    {
+        findings.push(Finding::error(
+            "server.keep_alive",
+            "true, but this kind of server closes every connection",
+            "false, or preset werkzeug_threaded or gunicorn_gthread",
+        ));
+    }
+    if let (Some(backlog), somaxconn) = (server.backlog, config.network.somaxconn)
+        && backlog > somaxconn
+    {
+        findings.push(Finding::warning(
+            "server.backlog",
+            format!("{backlog}, but the kernel cuts it to network.somaxconn = {somaxconn}"),
+            "at most network.somaxconn",
+        ));
+    }
+    if server.watchdog_interval.is_zero() {
+        findings.push(Finding::error("server.watchdog_interval", "0 s", "above 0"));
+    }
+}
+
+fn check_clients(config: &Config, findings: &mut Vec<Finding>) {
+    let clients = &config.clients;
+    if clients.requests == 0 {
+        findings.push(Finding::error("clients.requests", "0 requests", "1 or more"));
+    }
+    if clients.arrival == Arrival::Closed && clients.users == 0 {
+        findings.push(Finding::error("clients.users", "0 users", "1 or more"));
+    }
+    if clients.arrival == Arrival::Burst && clients.requests > MOST_USERS {
+        findings.push(Finding::error(
+            "clients.requests",
+            format!("a burst of {} clients", clients.requests),
+            format!("at most {MOST_USERS}"),
+        ));
+    }
+    if clients.arrival == Arrival::Closed && u64::from(clients.users) > clients.requests {
+        findings.push(Finding::warning(
+            "clients.users",
+            format!(
+                "{} users for {} requests: some have nothing to do",
+                clients.users, clients.requests
+            ),
+            "at most clients.requests",
+        ));
+    }
+    if clients.arrival == Arrival::Trace {
+        let times = &clients.arrival_times;
+        if times.is_empty() {
+            findings.push(Finding::error(
+                "clients.arrival_times",
+                "a trace without times",
+                "one time or more",
+            ));
+        }
+        if times.windows(2).any(|pair| pair[0] > pair[1]) {
+            findings.push(Finding::error(
+                "clients.arrival_times",
+                "not in order",
+                "ascending times",
+            ));
+        }
+    }
+}
+
+fn check_timeouts(config: &Config, findings: &mut Vec<Finding>) {
+    let clients = &config.clients;
+    if clients.timeout_mode == TimeoutMode::Total {
+        for (path, given) in [
+            ("clients.connect_timeout", clients.connect_timeout),
+            ("clients.read_timeout", clients.read_timeout),
+        ] {
+            if given.is_some() {
+                findings.push(Finding::error(
+                    path,
+                    "has no meaning in mode total",
+                    "clients.timeout_mode: \"phase\"",
+                ));
+            }
+        }
+    }
+    let limit = clients.limit_on_reading();
+    if limit.is_some_and(SimDuration::is_zero)
+        || clients.limit_on_connecting().is_some_and(SimDuration::is_zero)
+    {
+        findings.push(Finding::error(
+            "clients.timeout",
+            "0 s: every attempt fails at once",
+            "above 0",
+        ));
+    }
+    let service = shortest_service(config);
+    let Some(limit) = limit.filter(|limit| *limit < service) else { return };
+    let problem =
+        format!("{limit} is shorter than the shortest service, {service}: no attempt can succeed");
+    let unlimited = clients.retry.attempts >= 1_000_000 && clients.retry.within.is_none();
+    findings.push(if unlimited {
+        Finding::error(
+            "clients.timeout",
+            format!("{problem}, and retries never end"),
+            "longer, or limited retries",
+        )
+    } else {
+        Finding::warning("clients.timeout", problem, "longer than the service")
+    });
+}
+
+/// A lower bound of the time that a request takes when it is alone, as far as it is constant.
+fn shortest_service(config: &Config) -> SimDuration {
+    let handler = &config.handler;
+    let constant = |distribution: &crate::quantities::DurationDistribution| match distribution {
+        crate::quantities::DurationDistribution::Constant { value } => *value,
+        crate::quantities::DurationDistribution::Uniform { min, .. }
+        | crate::quantities::DurationDistribution::Pareto { min, .. } => *min,
+        _ => SimDuration::ZERO,
+    };
+    match handler.preset {
+        HandlerPreset::Plain => constant(&handler.cpu).saturating_add(constant(&handler.wait)),
+        HandlerPreset::MuxToggle if handler.toggle.no_op_share > 0.0 => SimDuration::ZERO,
+        HandlerPreset::MuxToggle => {
+            let call =
+                constant(&handler.toggle.serial).saturating_add(constant(&handler.toggle.delay));
+            call.saturating_mul(u64::from(handler.toggle.calls))
+        }
+        HandlerPreset::MuxToggleAll => {
+            constant(&handler.toggle.serial).saturating_mul(u64::from(handler.ports))
+        }
+    }
+}
+
+fn check_network(config: &Config, findings: &mut Vec<Finding>) {
+    let network = &config.network;
+    let tick = network.tick;
+    if network.timer_wheel
+        && !(SimDuration::from_millis(1)..=SimDuration::from_millis(10)).contains(&tick)
+    {
+        findings.push(Finding::error(
+            "network.tick",
+            format!("{tick}"),
+            "1 ms to 10 ms (HZ of 1000 to 100)",
+        ));
+    }
+    if network.initial_rto.is_zero() || network.min_rto.is_zero() {
+        findings.push(Finding::error(
+            "network.initial_rto",
+            "a retransmission timeout of 0 s",
+            "above 0",
+        ));
+    }
+}
+
+fn check_handler(config: &Config, findings: &mut Vec<Finding>) {
+    let toggle = &config.handler.toggle;
+    if toggle.turns > 0 && toggle.turn_cpu.is_zero() && toggle.turn_cpu_per_call.is_zero() {
+        findings.push(Finding::error(
+            "handler.toggle.turn_cpu",
+            "turns that take no time",
+            "above 0",
+        ));
+    }
+    if config.handler.preset == HandlerPreset::Plain && *toggle != Default::default() {
+        findings.push(Finding::warning(
+            "handler.toggle",
+            "has no meaning with preset plain",
+            "handler.preset: \"mux_toggle\" or \"mux_toggle_all\"",
+        ));
+    }
+}

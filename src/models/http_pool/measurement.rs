@@ -1,0 +1,354 @@
+//! What a run counts, and the metrics made of it.
+
+use hdrhistogram::Histogram;
+
+use crate::engine::{SimDuration, SimTime};
+use crate::models::{Metric, Unit};
+use crate::resources::TimeAverage;
+
+/// Why an attempt failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Not connected in time.
+    ConnectTimeout,
+    /// Connected, but not answered in time.
+    ReadTimeout,
+    /// Answered with an error (a killed worker).
+    HttpError,
+    /// The connection was reset.
+    Reset,
+}
+
+/// Where the time of the requests that succeeded went, in nanoseconds summed over them. The
+/// parts sum to the whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RequestTime {
+    pub total: u64,
+    pub failed_attempts: u64,
+    pub retry_pause: u64,
+    pub retransmission: u64,
+    pub accept_queue: u64,
+    pub worker_wait: u64,
+    pub lock: u64,
+    pub cpu: u64,
+    pub spawn: u64,
+    pub wait: u64,
+    pub fan_out: u64,
+}
+
+/// The counters of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    histograms: Histograms,
+    ok_nanos: u128,
+    failed_nanos: u128,
+    pub requests: u64,
+    pub requests_failed: u64,
+    pub requests_executed: u64,
+    pub attempts: u64,
+    connect_timeouts: u64,
+    read_timeouts: u64,
+    http_errors: u64,
+    resets: u64,
+    pub syn_retransmissions: u64,
+    pub data_retransmissions: u64,
+    pub synack_retransmissions: u64,
+    pub retransmitted: u64,
+    pub executed: u64,
+    pub wasted: u64,
+    pub restarts: u64,
+    pub last_outcome: SimTime,
+    pub last_executed: SimTime,
+    pub time: RequestTime,
+    busy: TimeAverage,
+}
+
+/// Latencies of attempts in microseconds.
+#[derive(Clone, Debug)]
+struct Histograms {
+    ok: Histogram<u64>,
+    failed: Histogram<u64>,
+}
+
+impl Default for Histograms {
+    fn default() -> Self {
+        let histogram = || Histogram::new(3).expect("three digits are allowed");
+        Self { ok: histogram(), failed: histogram() }
+    }
+}
+
+impl Tally {
+    /// Zero again; keeps the memory.
+    pub fn reset(&mut self) {
+        let mut kept = std::mem::take(&mut self.histograms);
+        kept.ok.reset();
+        kept.failed.reset();
+        *self = Self { histograms: kept, ..Self::default() };
+    }
+
+    /// An attempt was answered.
+    #[inline]
+    pub fn attempt_ok(&mut self, latency: SimDuration) {
+        record(&mut self.histograms.ok, latency);
+        self.ok_nanos += u128::from(latency.as_nanos());
+    }
+
+    /// An attempt failed.
+    pub fn attempt_failed(&mut self, why: Failure, after: SimDuration) {
+        record(&mut self.histograms.failed, after);
+        self.failed_nanos += u128::from(after.as_nanos());
+        *match why {
+            Failure::ConnectTimeout => &mut self.connect_timeouts,
+            Failure::ReadTimeout => &mut self.read_timeouts,
+            Failure::HttpError => &mut self.http_errors,
+            Failure::Reset => &mut self.resets,
+        } += 1;
+    }
+
+    /// So many more requests are being served.
+    pub fn serving(&mut self, now: SimTime, change: i64) {
+        let level = self.busy.level().saturating_add_signed(change);
+        self.busy.set(now, level);
+    }
+}
+
+/// The histogram grows as far as needed, and then keeps its size.
+fn record(histogram: &mut Histogram<u64>, latency: SimDuration) {
+    let micros = latency.as_nanos() / 1_000;
+    if histogram.record(micros).is_err() {
+        histogram.saturating_record(micros);
+    }
+}
+
+/// What is measured, in the order of [`Tally::measure`].
+pub const METRICS: &[Metric] = &[
+    Metric::headline(
+        "elapsed",
+        Unit::Seconds,
+        "Until the last request of the workload was answered or given up.",
+    ),
+    Metric::headline(
+        "throughput",
+        Unit::PerSecond,
+        "Answered requests for each second of `elapsed`.",
+    ),
+    Metric::headline(
+        "convergence_time",
+        Unit::Seconds,
+        "Until every request had been executed once, so every port has the state that was asked for; nothing when some never were.",
+    ),
+    Metric::headline(
+        "latency.p50",
+        Unit::Seconds,
+        "Median time of the answered attempts, from connect() to the answer.",
+    ),
+    Metric::headline("latency.p95", Unit::Seconds, "95th percentile of the same."),
+    Metric::headline("latency.p99", Unit::Seconds, "99th percentile of the same."),
+    Metric::headline("timeout_share", Unit::Share, "Timeouts for each attempt."),
+    Metric::headline(
+        "wasted_share",
+        Unit::Share,
+        "Share of the executed requests whose client had left.",
+    ),
+    Metric::detail("latency.mean", Unit::Seconds, "Mean time of the answered attempts."),
+    Metric::detail("latency.max", Unit::Seconds, "Longest time of an answered attempt."),
+    Metric::detail("failed_latency.mean", Unit::Seconds, "Mean time of the failed attempts."),
+    Metric::detail("failed_latency.p50", Unit::Seconds, "Median time of the failed attempts."),
+    Metric::detail("requests", Unit::Count, "Requests that clients began."),
+    Metric::detail("ok", Unit::Count, "Attempts that were answered."),
+    Metric::detail("failed", Unit::Count, "Requests that failed in spite of all retries."),
+    Metric::detail("attempts", Unit::Count, "Attempts, the retries included."),
+    Metric::detail("timeouts", Unit::Count, "Attempts that the client gave up."),
+    Metric::detail(
+        "timeouts.connect",
+        Unit::Count,
+        "Of these, before the connection stood for the client.",
+    ),
+    Metric::detail("timeouts.read", Unit::Count, "Of these, after that."),
+    Metric::detail(
+        "http_errors",
+        Unit::Count,
+        "Attempts answered with an error (a killed worker).",
+    ),
+    Metric::detail("resets", Unit::Count, "Attempts whose connection was reset."),
+    Metric::detail(
+        "refused",
+        Unit::Count,
+        "Attempts that were refused: Linux drops what does not fit, so none.",
+    ),
+    Metric::detail(
+        "executed",
+        Unit::Count,
+        "Requests that the server executed, for nobody included.",
+    ),
+    Metric::detail("executed.wasted", Unit::Count, "Of these, those whose client had left."),
+    Metric::detail("retransmissions.syn", Unit::Count, "SYNs that clients sent again."),
+    Metric::detail("retransmissions.synack", Unit::Count, "SYN-ACKs that the server sent again."),
+    Metric::detail("retransmissions.data", Unit::Count, "Requests that clients sent again."),
+    Metric::detail(
+        "retransmitted",
+        Unit::Count,
+        "Connections that got into the accept queue by a retransmission.",
+    ),
+    Metric::detail("accept_queue.greatest", Unit::Count, "Most connections in the accept queue."),
+    Metric::detail(
+        "accept_queue.overflows",
+        Unit::Count,
+        "Segments dropped because the accept queue was full (ListenOverflows).",
+    ),
+    Metric::detail(
+        "half_open.drops",
+        Unit::Count,
+        "SYNs dropped because too many handshakes were half open (TCPReqQFullDrop).",
+    ),
+    Metric::detail(
+        "half_open.cookies",
+        Unit::Count,
+        "SYNs answered with a cookie for that reason (TCPReqQFullDoCookies).",
+    ),
+    Metric::detail(
+        "busy",
+        Unit::Count,
+        "Requests being executed, on average until the last outcome.",
+    ),
+    Metric::detail(
+        "cpu_utilisation",
+        Unit::Share,
+        "Busy share of the cores until the end of the run.",
+    ),
+    Metric::detail(
+        "worker_restarts",
+        Unit::Count,
+        "Worker processes that ended and were replaced.",
+    ),
+    Metric::detail(
+        "request_time",
+        Unit::Seconds,
+        "Mean time of the answered requests, from the first attempt to the answer.",
+    ),
+    part("request_time.failed_attempts", "In attempts that failed."),
+    part("request_time.retry_pause", "Pausing between attempts."),
+    part(
+        "request_time.retransmission",
+        "Until the connection was in the accept queue: lost SYNs and ACKs.",
+    ),
+    part("request_time.accept_queue", "In the accept queue."),
+    part("request_time.worker_wait", "Accepted, but waiting for a thread or for the interpreter."),
+    part("request_time.lock", "Waiting for locks, the serial part of a toggle included."),
+    part("request_time.cpu", "Computing, and waiting for a core."),
+    part("request_time.spawn", "In child processes, and waiting for the switch."),
+    part("request_time.wait", "Sleeping or waiting as the handler says."),
+    part("request_time.fan_out", "Waiting for the pool of a toggle-all."),
+    part("request_time.client", "The client's own computing, and the network."),
+];
+
+const fn part(name: &'static str, summary: &'static str) -> Metric {
+    Metric::part(name, "request_time", Unit::Seconds, summary)
+}
+
+/// What the tally does not count itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Outside {
+    pub accept_queue_greatest: f64,
+    pub overflows: f64,
+    pub half_open_drops: f64,
+    pub cookies: f64,
+    pub cpu_utilisation: f64,
+}
+
+impl Tally {
+    /// Writes all figures in the order of [`METRICS`].
+    pub fn measure(&self, outside: &Outside, figures: &mut [f64]) {
+        let ok = self.histograms.ok.len() as f64;
+        let failed = self.histograms.failed.len() as f64;
+        let elapsed = self.last_outcome.as_seconds();
+        let timeouts = (self.connect_timeouts + self.read_timeouts) as f64;
+        let converged = self.requests_executed == self.requests;
+        let all = [
+            elapsed,
+            ratio(ok, elapsed),
+            if converged { self.last_executed.as_seconds() } else { f64::NAN },
+            quantile(&self.histograms.ok, 0.50),
+            quantile(&self.histograms.ok, 0.95),
+            quantile(&self.histograms.ok, 0.99),
+            ratio(timeouts, self.attempts as f64),
+            ratio(self.wasted as f64, self.executed as f64),
+            ratio(self.ok_nanos as f64 * 1e-9, ok),
+            quantile(&self.histograms.ok, 1.0),
+            ratio(self.failed_nanos as f64 * 1e-9, failed),
+            quantile(&self.histograms.failed, 0.50),
+            self.requests as f64,
+            ok,
+            self.requests_failed as f64,
+            self.attempts as f64,
+            timeouts,
+            self.connect_timeouts as f64,
+            self.read_timeouts as f64,
+            self.http_errors as f64,
+            self.resets as f64,
+            0.0,
+            self.executed as f64,
+            self.wasted as f64,
+            self.syn_retransmissions as f64,
+            self.synack_retransmissions as f64,
+            self.data_retransmissions as f64,
+            self.retransmitted as f64,
+            outside.accept_queue_greatest,
+            outside.overflows,
+            outside.half_open_drops,
+            outside.cookies,
+            ratio(self.busy_seconds(), elapsed),
+            outside.cpu_utilisation,
+            self.restarts as f64,
+        ];
+        figures[..all.len()].copy_from_slice(&all);
+        let parts = self.time.all();
+        for (figure, nanos) in figures[all.len()..].iter_mut().zip(parts) {
+            *figure = ratio(nanos as f64 * 1e-9, ok);
+        }
+    }
+
+    /// Until the end of the run, which may lie behind the last outcome: work for nobody counts.
+    fn busy_seconds(&self) -> f64 {
+        self.busy.area_seconds(self.last_outcome)
+    }
+}
+
+impl RequestTime {
+    /// The whole and its parts, in the order of [`METRICS`].
+    fn all(&self) -> [u64; 12] {
+        let parts = [
+            self.failed_attempts,
+            self.retry_pause,
+            self.retransmission,
+            self.accept_queue,
+            self.worker_wait,
+            self.lock,
+            self.cpu,
+            self.spawn,
+            self.wait,
+            self.fan_out,
+        ];
+        let [a, b, c, d, e, f, g, h, i, j] = parts;
+        let client = self.total.saturating_sub(parts.iter().sum());
+        [self.total, a, b, c, d, e, f, g, h, i, j, client]
+    }
+}
+
+fn ratio(of: f64, to: f64) -> f64 {
+    if to > 0.0 { of / to } else { f64::NAN }
+}
+
+fn quantile(histogram: &Histogram<u64>, share: f64) -> f64 {
+    if histogram.is_empty() {
+        return f64::NAN;
+    }
+    // Between the two nearest ranks, as most tools do: with batches of answers the median of an
+    // even number lies between two batches.
+    let count = histogram.len() as f64;
+    let rank = share * (count - 1.0);
+    let below = rank as u64 as f64;
+    let at = |rank: f64| histogram.value_at_quantile(((rank + 0.5) / count).min(1.0)) as f64;
+    let (low, high) = (at(below), at((below + 1.0).min(count - 1.0)));
+    (low + (rank - below) * (high - low)) * 1e-6
+}

@@ -1,0 +1,55 @@
+//! HTTP worker pool behind a listen backlog: the mux simulator of SONiC's dual-ToR testbeds, and
+//! any Flask or gunicorn server like it.
+//!
+//! ```text
+//!  client                kernel                         server
+//!  connect() --SYN--> full? dropped: again after 1, 3, 7 s
+//!            <-SYN-ACK-- half open (or a cookie)
+//!  established --ACK--> full? dropped: the request comes again after 0.2, 0.4, 0.8 ... s
+//!                       accept queue (backlog + 1) --> accept --> [thread] --> handler
+//!  timeout: leaves; what is queued or running is still executed, for nobody
+//! ```
+//!
+//! Mechanisms, with their sources in the modules:
+//! - [`listen_queue`]: the listening socket. What does not fit is dropped, never refused.
+//! - [`timer_wheel`]: retransmissions fire in batches on the kernel's timer wheel. This is why a
+//!   burst into a short backlog comes back as waves, each of which admits backlog + 1.
+//! - [`network`]: which segment meets which queue; orphans that go on retransmitting.
+//! - [`clients`]: closed loops, bursts, open streams; timeouts and retries.
+//! - [`server`]: the accept rules of Werkzeug single and threaded, gunicorn sync and gthread.
+//! - [`watchdog`]: gunicorn's master kills a silent sync worker.
+//! - [`program`]: a request's steps on shared cores, the interpreter lock of each process, locks,
+//!   child processes, and the main loop of `ovs-vswitchd`.
+//!
+//! Not modelled: loss on the network, a proxy in front, `tcp_abort_on_overflow`, the kernel's
+//! memory of round trip times within a run (`network.cached_rtt` sets it from outside).
+//!
+//! Where a plausible property has a counterexample:
+//! - A longer backlog can add retransmissions when clients time out and try again: what would
+//!   have been shed at once is queued, served for nobody, and keeps others out.
+//! - More workers can lower the goodput of clients with timeouts for the same reason only in the
+//!   order of single requests; throughput without timeouts never falls.
+
+mod accept_loop;
+mod attempts;
+mod check;
+mod clients;
+mod component;
+mod config;
+mod connection;
+mod handler_config;
+mod listen_queue;
+mod measurement;
+mod network;
+mod presets;
+mod program;
+mod server;
+mod timer_wheel;
+mod watchdog;
+
+pub use component::{Event, HttpPool};
+pub use config::{
+    Arrival, ClientConfig, Config, HostConfig, NetworkConfig, Overhead, RequestSplit, RetryConfig,
+    ServerConfig, ServerPreset, TimeoutMode,
+};
+pub use handler_config::{HandlerConfig, HandlerPreset, LockScope, ToggleConfig};

@@ -1,0 +1,456 @@
+//! How each kind of server takes connections and serves them.
+
+use std::collections::VecDeque;
+
+use rand::RngExt;
+
+use super::component::{Event, HttpPool, Tag};
+use super::connection::{NONE, Purpose, ServerSide};
+use super::presets::Accepting;
+use super::program::{ProcessResources, cooled_down};
+use crate::engine::{Engine, SimDuration, SimTime, Timer};
+use crate::resources::{JobId, Step};
+
+/// A worker process.
+#[derive(Clone, Debug)]
+pub struct Process {
+    pub resources: ProcessResources,
+    /// False from its end until its successor accepts.
+    pub up: bool,
+    /// Its accepting thread sleeps until there is something to do.
+    pub idle: bool,
+    /// When it last did something; `None` before it did anything.
+    pub active_until: Option<SimTime>,
+    /// Until when it closes the last connection, after the answer was out.
+    pub closing_until: SimTime,
+    /// What a process that serves one by one is serving, and since when.
+    pub current: u32,
+    pub job: Option<JobId>,
+    pub began: SimTime,
+    pub served: u64,
+    /// Reached its number of requests: accepts no more.
+    pub retiring: bool,
+    /// Accepted connections (gthread's `nr_conns`).
+    pub connections: u32,
+    /// Readable connections that its accepting thread has not handed on.
+    pub readable: VecDeque<u32>,
+    /// Pool threads at work, and connections waiting for one.
+    pub busy_threads: u32,
+    pub pool_queue: VecDeque<u32>,
+    /// What the turn of the accepting thread under way handles.
+    pub turn_accepts: bool,
+    pub turn_dispatches: usize,
+    pub watchdog: Option<Timer>,
+    pub watchdog_phase: SimTime,
+}
+
+impl Process {
+    /// A process that is up and idle.
+    pub fn new(resources: ProcessResources) -> Self {
+        Self {
+            resources,
+            up: true,
+            idle: true,
+            active_until: None,
+            closing_until: SimTime::ZERO,
+            current: NONE,
+            job: None,
+            began: SimTime::ZERO,
+            served: 0,
+            retiring: false,
+            connections: 0,
+            readable: VecDeque::new(),
+            busy_threads: 0,
+            pool_queue: VecDeque::new(),
+            turn_accepts: false,
+            turn_dispatches: 0,
+            watchdog: None,
+            watchdog_phase: SimTime::ZERO,
+        }
+    }
+
+    /// A successor begins with nothing.
+    pub fn restart(&mut self) {
+        self.up = true;
+        self.idle = true;
+        self.active_until = None;
+        self.closing_until = SimTime::ZERO;
+        self.current = NONE;
+        self.job = None;
+        self.served = 0;
+        self.retiring = false;
+        self.connections = 0;
+        self.readable.clear();
+        self.busy_threads = 0;
+        self.pool_queue.clear();
+    }
+}
+
+impl HttpPool {
+    /// A connection has entered the accept queue.
+    pub(super) fn connection_queued<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        match self.server.accepting {
+            Accepting::OneByOne => {
+                let idle = self.idle.len();
+                if idle > 0 {
+                    let at = if idle == 1 { 0 } else { self.race.random_range(0..idle) };
+                    let process = self.idle.swap_remove(at);
+                    self.wake(engine, process);
+                }
+            }
+            // Every idle accepting thread wakes up; who comes too late finds nothing.
+            Accepting::ThreadEach | Accepting::Pool => {
+                for process in 0..self.processes.len() as u16 {
+                    self.begin_turn(engine, process);
+                }
+            }
+        }
+    }
+
+    /// How long an idle process takes to run: the longer the colder it is, by the law of late
+    /// sleeps.
+    pub(super) fn wakeup_time(&mut self, now: SimTime, process: u16) -> SimDuration {
+        let wakeup = self.wakeup.sample(&mut self.wakeup_stream);
+        let Some(active) = self.processes[usize::from(process)].active_until else {
+            return wakeup.saturating_add(self.first_wakeup.sample(&mut self.wakeup_stream));
+        };
+        let cold = self.cold_wakeup.sample(&mut self.wakeup_stream);
+        if cold.is_zero() {
+            return wakeup;
+        }
+        let factor = cooled_down(now.since(active), self.config.host.cooling_time);
+        wakeup.saturating_add(SimDuration::from_seconds(cold.as_seconds() * factor))
+    }
+
+    fn wake<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
+        let wakeup = self.wakeup_time(engine.now(), process);
+        self.processes[usize::from(process)].idle = false;
+        if wakeup.is_zero() {
+            self.accept_next(engine, process);
+        } else {
+            let tag = Tag::Wakeup(process).pack();
+            self.host.submit(engine, tag, &[Step::Wait(wakeup)]);
+        }
+    }
+
+    /// A process that serves one by one accepts the next connection or goes to sleep.
+    pub(super) fn accept_next<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+    ) {
+        let now = engine.now();
+        while let Some(connection) = self.queue.accept() {
+            if !self.accepted(engine, process, connection) {
+                continue;
+            }
+            let of = &mut self.processes[usize::from(process)];
+            of.current = connection;
+            of.began = now;
+            if self.connections[connection].request_arrived {
+                self.serve_one(engine, process, connection);
+            }
+            self.watch(engine, process);
+            return;
+        }
+        let of = &mut self.processes[usize::from(process)];
+        of.idle = true;
+        of.active_until = Some(now);
+        of.current = NONE;
+        if let Some(watchdog) = of.watchdog {
+            engine.disarm(watchdog);
+        }
+        self.idle.push(process);
+    }
+
+    /// The server has the connection now. False when there is nothing more to do with it: its
+    /// client left without having sent anything.
+    pub(super) fn accepted<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        connection: u32,
+    ) -> bool {
+        let open = &mut self.connections[connection];
+        open.accepted = engine.now();
+        open.server_side = ServerSide::Accepted(process);
+        if open.request_arrived {
+            return true;
+        }
+        if open.client == NONE && open.purpose == Purpose::Request {
+            open.server_side = ServerSide::Closed;
+            self.forget(engine, connection);
+            return false;
+        }
+        if let (Some(limit), false) =
+            (self.server.request_timeout, self.server.accepting == Accepting::Pool)
+        {
+            self.arm_server_timer(engine, connection, limit);
+        }
+        true
+    }
+
+    fn arm_server_timer<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        connection: u32,
+        limit: SimDuration,
+    ) {
+        let open = &mut self.connections[connection];
+        let timer = *open.server_timer.get_or_insert_with(|| engine.add_timer());
+        engine.arm(timer, limit, Event::PeerSilent(connection));
+    }
+
+    fn serve_one<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        connection: u32,
+    ) {
+        let closing = self.processes[usize::from(process)].closing_until;
+        let lead = self.server.accept_cpu.saturating_add(closing.since(engine.now()));
+        let job = self.serve(engine, process, connection, lead);
+        self.processes[usize::from(process)].job = Some(job);
+    }
+
+    pub(super) fn serve<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        connection: u32,
+        lead: SimDuration,
+    ) -> JobId {
+        let open = &mut self.connections[connection];
+        open.taken_up = engine.now();
+        let port = match open.client {
+            NONE => 0,
+            client => self.clients[client as usize].port,
+        };
+        let wait = match open.purpose {
+            Purpose::Background(index) => {
+                self.config.clients.background.get(index as usize).copied()
+            }
+            Purpose::Request | Purpose::Silent => None,
+        };
+        self.tally.serving(engine.now(), 1);
+        self.steps.clear();
+        let resources = &self.processes[usize::from(process)].resources;
+        self.programs.append(&mut self.steps, resources, port, lead, wait);
+        self.host.submit(engine, Tag::Serve(process, connection).pack(), &self.steps)
+    }
+
+    /// A request has been executed: the answer goes out.
+    pub(super) fn served<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        connection: u32,
+    ) {
+        let of = &mut self.processes[usize::from(process)];
+        of.served += 1;
+        of.active_until = Some(engine.now());
+        self.note_executed(engine, connection);
+        match self.server.accepting {
+            Accepting::OneByOne => {
+                let of = &mut self.processes[usize::from(process)];
+                of.closing_until = engine.now().saturating_add(self.server.close_cpu);
+                (of.current, of.job) = (NONE, None);
+                self.finish(engine, connection, true);
+                if self.is_spent(process) {
+                    self.end_process(engine, process);
+                } else {
+                    self.accept_next(engine, process);
+                }
+            }
+            Accepting::ThreadEach | Accepting::Pool => {
+                let kept = self.finish(engine, connection, true);
+                let work = self.server.close_cpu;
+                let interpreter = self.processes[usize::from(process)].resources.interpreter;
+                let tag = Tag::Close(process, !kept).pack();
+                self.host.submit(engine, tag, &[Step::Cpu { work, interpreter }]);
+            }
+        }
+    }
+
+    fn note_executed<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, connection: u32) {
+        let now = engine.now();
+        self.tally.serving(now, -1);
+        let open = &self.connections[connection];
+        if open.purpose != Purpose::Request {
+            return;
+        }
+        let wasted = open.client == NONE;
+        self.tally.executed += 1;
+        self.tally.wasted += u64::from(wasted);
+        if !wasted {
+            let client = &mut self.clients[open.client as usize];
+            if client.executed < open.serial {
+                client.executed = open.serial;
+                self.tally.requests_executed += 1;
+                self.tally.last_executed = now;
+            }
+            engine.emit(0, client.port % u64::from(self.config.handler.ports));
+        }
+    }
+
+    /// Answers and, unless it is kept, closes. True when it is kept.
+    fn finish<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        connection: u32,
+        ok: bool,
+    ) -> bool {
+        let open = &mut self.connections[connection];
+        let here = open.client != NONE;
+        let keep = here && ok && self.server.keep_alive && self.config.clients.keep_alive;
+        if keep {
+            open.request_arrived = false;
+            open.request_sent = false;
+            if let Some(limit) = self.server.keep_alive_timeout {
+                self.arm_server_timer(engine, connection, limit);
+            }
+        } else {
+            open.server_side = ServerSide::Closed;
+        }
+        if here {
+            self.answer(engine, connection, ok);
+        } else {
+            self.forget(engine, connection);
+        }
+        keep
+    }
+
+    /// A thread has closed its connection, or given it back to be watched.
+    pub(super) fn closed<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        gone: bool,
+    ) {
+        if self.server.accepting != Accepting::Pool {
+            return;
+        }
+        let of = &mut self.processes[usize::from(process)];
+        of.busy_threads -= 1;
+        of.connections -= u32::from(gone);
+        if let Some(next) = of.pool_queue.pop_front() {
+            self.take_thread(engine, process, next);
+        }
+        if self.is_spent(process) {
+            self.retire(engine, process);
+        }
+        self.begin_turn(engine, process);
+    }
+
+    fn is_spent(&self, process: u16) -> bool {
+        let limit = self.server.max_requests;
+        limit > 0 && self.processes[usize::from(process)].served >= limit
+    }
+
+    /// A pool worker that has served enough ends once its connections are gone.
+    pub(super) fn retire<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
+        let of = &mut self.processes[usize::from(process)];
+        of.retiring = true;
+        if of.connections == 0 && of.idle && of.up {
+            self.end_process(engine, process);
+        }
+    }
+
+    /// The process ends; its successor comes up after the boot time.
+    pub(super) fn end_process<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+    ) {
+        let of = &mut self.processes[usize::from(process)];
+        of.up = false;
+        of.idle = false;
+        of.watchdog_phase = engine.now();
+        self.tally.restarts += 1;
+        if let Some(timer) = of.watchdog {
+            engine.arm(timer, self.server.boot_time, Event::Booted(process));
+        }
+    }
+
+    pub(super) fn booted<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
+        self.processes[usize::from(process)].restart();
+        match self.server.accepting {
+            Accepting::OneByOne => self.accept_next(engine, process),
+            Accepting::ThreadEach | Accepting::Pool => self.begin_turn(engine, process),
+        }
+    }
+
+    /// The request of a connection has arrived.
+    pub(super) fn request_readable<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        connection: u32,
+    ) {
+        let ServerSide::Accepted(process) = self.connections[connection].server_side else {
+            return;
+        };
+        if let Some(timer) = self.connections[connection].server_timer {
+            engine.disarm(timer);
+        }
+        match self.server.accepting {
+            Accepting::OneByOne => self.serve_one(engine, process, connection),
+            Accepting::ThreadEach => {
+                self.serve(engine, process, connection, SimDuration::ZERO);
+            }
+            Accepting::Pool => {
+                self.processes[usize::from(process)].readable.push_back(connection);
+                self.begin_turn(engine, process);
+            }
+        }
+    }
+
+    /// The client of an accepted connection has left without a request.
+    pub(super) fn peer_closed<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        connection: u32,
+    ) {
+        if self.server.accepting == Accepting::Pool {
+            // Readable: the end of the stream. Noticed when the accepting thread polls.
+            self.processes[usize::from(process)].readable.push_back(connection);
+            self.begin_turn(engine, process);
+        } else {
+            self.drop_connection(engine, process, connection);
+        }
+    }
+
+    /// A peer has sent nothing for too long.
+    pub(super) fn peer_silent<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        connection: u32,
+    ) {
+        let ServerSide::Accepted(process) = self.connections[connection].server_side else {
+            return;
+        };
+        if self.server.accepting == Accepting::Pool {
+            self.processes[usize::from(process)].connections -= 1;
+        }
+        self.drop_connection(engine, process, connection);
+    }
+
+    /// The server closes a connection without a request on it. Its client, if it is still there,
+    /// finds that out when it uses it.
+    fn drop_connection<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        connection: u32,
+    ) {
+        self.connections[connection].server_side = ServerSide::Closed;
+        if self.connections[connection].client == NONE {
+            self.forget(engine, connection);
+        }
+        let of = &mut self.processes[usize::from(process)];
+        if self.server.accepting == Accepting::OneByOne && of.current == connection {
+            of.current = NONE;
+            self.accept_next(engine, process);
+        }
+    }
+}

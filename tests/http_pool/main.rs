@@ -1,0 +1,8 @@
+//! The HTTP pool model against closed forms, hand-made schedules, published reports, and properties.
+
+mod bad_input;
+mod closed_forms;
+mod harness;
+mod listen_backlog;
+mod properties;
+mod published_reports;

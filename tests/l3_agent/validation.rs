@@ -1,0 +1,251 @@
+//! Every measured row against its prediction, and the document that shows them.
+//!
+//! `UPDATE_DOCS=1 cargo test --test l3_agent validation` writes `docs/l3-validation.md` anew.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::run::{Bench, assert_close};
+
+#[derive(Clone, Debug, Deserialize)]
+struct Row {
+    mode: String,
+    commands: u32,
+    concurrency: u32,
+    namespaces: Option<u32>,
+    role: String,
+    repeats: u32,
+    median_s: f64,
+    least_s: f64,
+    greatest_s: f64,
+}
+
+fn file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn rows() -> Vec<Row> {
+    let mut reader = csv::Reader::from_path(file("scenarios/data/spawn-measurements.csv"))
+        .expect("the data are there");
+    reader.deserialize().map(|row| row.expect("a row of the data")).collect()
+}
+
+/// What a mode of the data runs.
+fn commands(mode: &str) -> Value {
+    match mode.trim_end_matches("_xargs") {
+        "netns_exec" => json!({ "helper": "none" }),
+        "ip_dash_n" => json!({ "helper": "none", "entry": "dash_n" }),
+        "batch" => json!({ "helper": "none", "form": "batch" }),
+        "sudo_netns_exec" => json!({ "helper": "sudo" }),
+        "sudo_batch" => json!({ "helper": "sudo", "form": "batch" }),
+        "rootwrap_cli" => json!({ "helper": "rootwrap" }),
+        "sudo_rootwrap_cli" => json!({ "helper": "sudo_rootwrap" }),
+        "rootwrap_daemon" => json!({ "helper": "rootwrap_daemon" }),
+        "bug_sudo_netns_ip_a" => json!({ "helper": "sudo", "program": "ip_address" }),
+        "bug_sudo_netns_batch_a" => {
+            json!({ "helper": "sudo", "program": "ip_address", "form": "batch" })
+        }
+        other => panic!("mode {other}"),
+    }
+}
+
+/// The mean elapsed seconds of 100 replications on the measuring host.
+fn predict(mode: &str, count: u32, concurrency: u32, namespaces: u32) -> f64 {
+    let mut commands = commands(mode);
+    commands["count"] = json!(count);
+    commands["concurrency"] = json!(concurrency);
+    let host = json!({ "namespaces": namespaces });
+    Bench::new(json!({ "host": host, "commands": commands })).mean("convergence_time", 100)
+}
+
+/// Intercept and slope, in seconds, that minimise the squared relative errors.
+fn fit(points: &[(f64, f64)]) -> (f64, f64) {
+    let mut sums = [0.0; 5];
+    for (count, seconds) in points {
+        let weight = 1.0 / (seconds * seconds);
+        let terms = [1.0, *count, count * count, *seconds, count * seconds];
+        for (sum, term) in sums.iter_mut().zip(terms) {
+            *sum += weight * term;
+        }
+    }
+    let [one, x, xx, y, xy] = sums;
+    let determinant = one * xx - x * x;
+    ((y * xx - x * xy) / determinant, (one * xy - x * y) / determinant)
+}
+
+/// The cost of a mode from the preset against the line through its calibration rows, whose own
+/// errors against the medians are up to 19 %.
+#[test]
+fn presets_are_what_the_calibration_rows_give() {
+    for mode in [
+        "netns_exec",
+        "ip_dash_n",
+        "sudo_netns_exec",
+        "rootwrap_cli",
+        "rootwrap_daemon",
+        "bug_sudo_netns_ip_a",
+    ] {
+        let calibration: Vec<(f64, f64)> = rows()
+            .iter()
+            .filter(|row| row.mode == mode && row.role == "calibration" && row.namespaces.is_none())
+            .map(|row| (f64::from(row.commands), row.median_s))
+            .collect();
+        let (_, slope) = fit(&calibration);
+        let got = (predict(mode, 200, 1, 1) - predict(mode, 100, 1, 1)) / 100.0;
+        assert_close(mode, got, slope, 0.07);
+    }
+}
+
+/// Relative error of a prediction.
+fn error(row: &Row) -> f64 {
+    predict(&row.mode, row.commands, row.concurrency, row.namespaces.unwrap_or(1)) / row.median_s
+        - 1.0
+}
+
+/// The rows that were not calibrated on. The repeats of one row spread by 30 to 100 %, so single
+/// rows miss (the worst, 50 lines through sudo, lies 30 % above its neighbours at 20 and 100); half
+/// are within 6 % and nine of ten within 15 %.
+#[test]
+fn rows_that_were_not_calibrated_on_are_predicted() {
+    let mut errors: Vec<f64> =
+        rows().iter().filter(|row| row.role == "test").map(|row| error(row).abs()).collect();
+    errors.sort_by(f64::total_cmp);
+    let at = |share: f64| errors[(share * (errors.len() - 1) as f64) as usize];
+    assert!(at(0.5) < 0.06, "median error {}", at(0.5));
+    assert!(at(0.9) < 0.15, "p90 of the errors {}", at(0.9));
+    assert!(at(1.0) < 0.26, "worst error {}", at(1.0));
+}
+
+fn table_of_rows(text: &mut String) {
+    *text += "| mode | commands | at once | namespaces | role | measured, ms | least to greatest, ms | predicted, ms | error |\n";
+    *text += "|---|---:|---:|---:|---|---:|---:|---:|---:|\n";
+    for row in rows() {
+        let namespaces = row.namespaces.map_or_else(String::new, |count| count.to_string());
+        let predicted =
+            predict(&row.mode, row.commands, row.concurrency, row.namespaces.unwrap_or(1));
+        let error = 100.0 * (predicted / row.median_s - 1.0);
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {namespaces} | {} | {:.2} | {:.2} to {:.2} ({}) | {:.2} | {error:+.1} % |",
+            row.mode,
+            row.commands,
+            row.concurrency,
+            row.role,
+            row.median_s * 1e3,
+            row.least_s * 1e3,
+            row.greatest_s * 1e3,
+            row.repeats,
+            predicted * 1e3,
+        );
+    }
+}
+
+/// What is predicted for lists that are not among the rows, stated before they are seen.
+fn table_of_concurrency(text: &mut String) {
+    *text += "| mode | commands | 1 at once | 2 | 4 | 8 |\n|---|---:|---:|---:|---:|---:|\n";
+    for (mode, counts) in [
+        ("netns_exec", &[20, 100, 500][..]),
+        ("sudo_netns_exec", &[20, 100, 200]),
+        ("sudo_rootwrap_cli", &[20]),
+        ("rootwrap_daemon", &[100]),
+    ] {
+        for &count in counts {
+            let per_command =
+                |at_once: u32| predict(mode, count, at_once, 1) * 1e3 / f64::from(count);
+            let _ = writeln!(
+                text,
+                "| {mode} | {count} | {:.2} | {:.2} | {:.2} | {:.2} |",
+                per_command(1),
+                per_command(2),
+                per_command(4),
+                per_command(8)
+            );
+        }
+    }
+}
+
+fn document() -> String {
+    let mut text = INTRODUCTION.to_owned();
+    table_of_rows(&mut text);
+    text += LINES;
+    crate::commands::table_of_lines(&mut text);
+    text += CONCURRENCY;
+    table_of_concurrency(&mut text);
+    text += LIMITS;
+    text
+}
+
+#[test]
+fn the_validation_document_shows_what_is_predicted_now() {
+    let path = file("docs/l3-validation.md");
+    let document = document();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &document).expect("the document can be written");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == document,
+        "docs/l3-validation.md is out of date: UPDATE_DOCS=1 cargo test --test l3_agent validation"
+    );
+}
+
+const INTRODUCTION: &str = "\
+# L3 agent: predicted against measured
+
+Made by `UPDATE_DOCS=1 cargo test --test l3_agent validation`; the same test without `UPDATE_DOCS`
+fails when this page and the model differ.
+
+The commands were measured on a two-core virtual machine at real-time priority (Linux 6.18, iproute2
+6.1, sudo 1.9.13, Python 3.11, oslo.rootwrap 7.10); `scenarios/data/spawn-measurements.csv` has
+median, least, greatest and CPU time of each row. The cost table of the preset `measured`
+(`src/models/l3_agent/costs.rs`) was fitted on the rows with the role `calibration`, and on the line
+fits of the second table for modes without rows and for three small parts that single rows do not
+settle (`ip -n`, a line of a batch, the first sudo). Those lines are over all rows of a mode, so the
+`test` rows at one at once are not wholly unseen; two at once by sudo and rootwrap are predicted from
+one at once. Predictions are means of 100 replications of the default configuration with 1.7 cores.
+
+- The parts of a command (fork and exec, helper, namespace entry, program) are shared by all modes, so
+  15 numbers stand for all of them; a mode by itself could be fitted closer.
+- CPU work is user + system time per command, blocked time what remains of the elapsed time: 3.43 and
+  0.40 ms for `ip netns exec`, all CPU for sudo and rootwrap.
+- 1.7 cores: two commands at once on two cores of this machine do 1.7 times the work of one, although
+  each uses as much CPU time as alone. This was fitted on `ip netns exec` alone (2.17 ms per command).
+- Rows of `ip -n` with a count of namespaces were taken in a quieter hour than those without: 1.98
+  against 2.47 ms for the same 20 commands. One number cannot meet both.
+- The first one or two `ip netns exec` of a row cost 1 ms more than later ones. The model has no such
+  cost, because the same spawn in a batch does not show it.
+
+## All rows
+
+";
+
+const LINES: &str = "
+## Lines of all modes
+
+Line fits `a + b * commands` of the same machine, for modes with and without rows above, and
+the model without variation. Intercepts of single commands are zero within their error.
+
+";
+
+const CONCURRENCY: &str = "
+## Several at once
+
+Milliseconds per command. The column for two at once has rows above only for `netns_exec`; the
+measured figures are 2.17 (netns exec), 5.18 (sudo) and 62.2 ms (sudo rootwrap, 20 commands). The
+other figures are predictions.
+
+";
+
+const LIMITS: &str = "
+## What the split alone does not say
+
+With two undisturbed cores (`host.cores` 2) the split into CPU work and blocked time gives
+1.93 (netns exec), 4.28 (sudo) and 51.6 ms (sudo rootwrap) for two at once: 11, 17 and 17 % below the
+measured figures. CPU time per command is the same at one and at two at once, so the cores are not
+slower by what the kernel counts; that leaves what it cannot see (the hypervisor) or does not count
+(its limit on real-time work): an inference. A capacity of 1.7 cores, fitted on netns
+exec, brings all three within 10 %.
+";
