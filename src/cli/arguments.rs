@@ -4,17 +4,15 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use convsim::experiment::Shard;
 use convsim::scenario::{LoadOptions, Scenario};
 use serde_json::{Map, Value, json};
 
-use super::error::CliError;
+use super::error::{CliError, Problem};
 
 /// Changes to how the scenario is run.
 #[derive(Clone, Debug, Args)]
 pub struct RunChanges {
-    /// Replications of each point, instead of what the file says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    replications: Option<u64>,
     /// Master seed of all random streams, instead of what the file says
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -27,7 +25,6 @@ impl RunChanges {
     /// Adds them to what the loader is asked for; they win over `--set`.
     pub fn add_to(&self, options: &mut LoadOptions) {
         let set = &mut options.set;
-        set.extend(self.replications.map(|n| format!("run.replications={n}")));
         set.extend(self.seed.map(|seed| format!("run.seed={seed}")));
         set.extend(self.horizon.as_ref().map(|horizon| format!("run.horizon={horizon}")));
     }
@@ -39,6 +36,9 @@ pub struct Changes {
     /// Set a parameter in every configuration, e.g. orchagent.pop_batch_size=128
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
+    /// Replications of each point, instead of what the file says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    replications: Option<u64>,
     #[command(flatten)]
     run: RunChanges,
 }
@@ -47,9 +47,158 @@ impl Changes {
     /// What the loader is asked for.
     pub fn load_options(&self) -> LoadOptions {
         let mut options = LoadOptions { set: self.set.clone(), ..LoadOptions::default() };
+        options.set.extend(self.replications.map(|n| format!("run.replications={n}")));
         self.run.add_to(&mut options);
         options
     }
+}
+
+/// When a point has enough replications.
+#[derive(Clone, Debug, Args)]
+pub struct Stopping {
+    /// Replications of each point, instead of what the file says; with --until the fewest and
+    /// the most
+    #[arg(long, value_name = "N|MIN..MAX", value_parser = parse_replications)]
+    replications: Option<Replications>,
+    /// Run more replications of each point until half the width of a figure's interval is at most
+    /// this share of the figure, e.g. 'convergence_time<=2%' (the mean) or
+    /// 'convergence_time.p95<=2%'
+    #[arg(long, value_name = "METRIC<=N%", value_parser = parse_until)]
+    until: Option<Until>,
+}
+
+/// A number of replications, or the fewest and the most.
+#[derive(Clone, Copy, Debug)]
+struct Replications {
+    fewest: u64,
+    most: Option<u64>,
+}
+
+/// A figure with its relative precision.
+#[derive(Clone, Debug)]
+struct Until {
+    metric: String,
+    statistic: &'static str,
+    relative: f64,
+}
+
+impl Stopping {
+    /// True when a number of replications is asked for that is meant to be that number, whatever
+    /// precision the file asks for.
+    pub fn is_fixed(&self) -> bool {
+        self.until.is_none() && self.replications.is_some_and(|asked| asked.most.is_none())
+    }
+
+    /// Adds it to what the loader is asked for; it wins over `--set`.
+    pub fn add_to(&self, options: &mut LoadOptions) {
+        let set = &mut options.set;
+        if let Some(Replications { fewest, most }) = self.replications {
+            set.push(format!("run.replications={fewest}"));
+            if self.until.is_none() {
+                set.extend(most.map(|most| format!("run.precision.max_replications={most}")));
+            }
+        }
+        if let Some(Until { metric, statistic, relative }) = &self.until {
+            let mut precision =
+                json!({ "metric": metric, "statistic": statistic, "relative": relative });
+            if let Some(most) = self.replications.and_then(|replications| replications.most) {
+                precision["max_replications"] = json!(most);
+            }
+            set.push(format!("run.precision={precision}"));
+        }
+    }
+}
+
+fn parse_replications(text: &str) -> Result<Replications, String> {
+    let number = |text: &str| match text.trim().parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("write a whole number from 1, or two such as 10..1000".to_owned()),
+    };
+    let Some((fewest, most)) = text.split_once("..") else {
+        return Ok(Replications { fewest: number(text)?, most: None });
+    };
+    let (fewest, most) = (number(fewest)?, number(most)?);
+    if fewest <= most {
+        Ok(Replications { fewest, most: Some(most) })
+    } else {
+        Err(format!("{fewest} is more than {most}"))
+    }
+}
+
+fn parse_until(text: &str) -> Result<Until, String> {
+    let bad = || "write METRIC<=N% or METRIC.p95<=N%, for instance 'convergence_time<=2%'";
+    let (figure, share) = text.split_once("<=").ok_or_else(bad)?;
+    let percent: f64 = share
+        .trim()
+        .strip_suffix('%')
+        .and_then(|number| number.trim().parse().ok())
+        .filter(|&percent: &f64| percent.is_finite() && percent > 0.0)
+        .ok_or_else(bad)?;
+    let figure = figure.trim();
+    let (metric, statistic) = ["mean", "p50", "p95", "p99"]
+        .into_iter()
+        .find_map(|statistic| {
+            let metric = figure.strip_suffix(statistic)?.strip_suffix('.')?;
+            Some((metric, statistic))
+        })
+        .unwrap_or((figure, "mean"));
+    Ok(Until { metric: metric.to_owned(), statistic, relative: percent / 100.0 })
+}
+
+/// Which part of the tasks.
+#[derive(Clone, Copy, Debug)]
+pub enum ShardChoice {
+    /// What the environment says.
+    Auto,
+    /// This.
+    Part(Shard),
+}
+
+impl std::str::FromStr for ShardChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" { Ok(Self::Auto) } else { text.parse().map(Self::Part) }
+    }
+}
+
+impl ShardChoice {
+    /// The part that is meant.
+    pub fn resolve(self) -> Result<Shard, CliError> {
+        let Self::Part(shard) = self else { return shard_of_environment() };
+        Ok(shard)
+    }
+}
+
+/// A task of a Slurm array counts from the array's first index in its steps; a pod of a
+/// Kubernetes Indexed Job counts from 0 and is told the number of pods by its manifest.
+fn shard_of_environment() -> Result<Shard, CliError> {
+    let number = |variable: &'static str| -> Result<Option<u64>, CliError> {
+        let Some(value) = std::env::var_os(variable) else { return Ok(None) };
+        let value = value.to_string_lossy().into_owned();
+        match value.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(Problem::ShardVariable { variable, value }.into()),
+        }
+    };
+    let needed = |variable| -> Result<u64, CliError> {
+        number(variable)?.ok_or_else(|| Problem::NoShardVariable { variable }.into())
+    };
+    let (variable, index, first, step, count) = match number("SLURM_ARRAY_TASK_ID")? {
+        Some(index) => {
+            let first = number("SLURM_ARRAY_TASK_MIN")?.unwrap_or(0);
+            let step = number("SLURM_ARRAY_TASK_STEP")?.unwrap_or(1);
+            ("SLURM_ARRAY_TASK_ID", index, first, step, needed("SLURM_ARRAY_TASK_COUNT")?)
+        }
+        None => {
+            let index = needed("JOB_COMPLETION_INDEX")?;
+            ("JOB_COMPLETION_INDEX", index, 0, 1, needed("JOB_COMPLETIONS")?)
+        }
+    };
+    let place = index.checked_sub(first).and_then(|place| place.checked_div(step));
+    place
+        .and_then(|place| Shard::new(place.saturating_add(1), count))
+        .ok_or_else(|| Problem::ShardVariable { variable, value: index.to_string() }.into())
 }
 
 /// How it is run, which changes no result.

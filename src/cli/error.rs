@@ -30,12 +30,39 @@ pub enum Problem {
         error: io::Error,
     },
     #[error("writing to {} failed", folder.display())]
-    #[diagnostic(help("the files of an earlier run are still there; nothing is half written"))]
+    #[diagnostic(help(
+        "nothing is half written, and every complete replication is kept: the same command goes \
+         on from there"
+    ))]
     Write {
         folder: PathBuf,
         #[source]
         error: io::Error,
     },
+    #[error("another convsim is writing to {}", folder.display())]
+    #[diagnostic(help("wait until it has ended, or choose another folder with --output"))]
+    Locked { folder: PathBuf },
+    #[error("{} has the results of something else:\n{}", folder.display(), listed(differences))]
+    #[diagnostic(help(
+        "--fresh runs everything anew and replaces them; --output chooses another folder"
+    ))]
+    Changed { folder: PathBuf, differences: Vec<String> },
+    #[error("{} has no rows that were run with --shard", folder.display())]
+    #[diagnostic(help("name the folders that convsim run --shard made, e.g. outputs/SCENARIO"))]
+    NoShards { folder: PathBuf },
+    #[error("{missing} replications of {points} points of {name} are missing")]
+    #[diagnostic(help("what is there is kept; run this, then merge again:\n{}", listed(commands)))]
+    Incomplete { name: String, missing: u64, points: usize, commands: Vec<String> },
+    #[error("{variable} is not set")]
+    #[diagnostic(help(
+        "--shard auto needs SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT (a Slurm array), or \
+         JOB_COMPLETION_INDEX and JOB_COMPLETIONS (a Kubernetes Indexed Job; set the second to \
+         its completions)"
+    ))]
+    NoShardVariable { variable: &'static str },
+    #[error("{variable} is \"{value}\"")]
+    #[diagnostic(help("the part is counted from the first index, and there are as many as tasks"))]
+    ShardVariable { variable: &'static str, value: String },
     #[error("writing to stdout failed")]
     Stdout(#[source] io::Error),
     #[error("the simulation cannot be started")]
@@ -83,6 +110,16 @@ pub enum Problem {
          with parts, difference two configurations, distribution two replications"
     ))]
     NoPlots { folder: PathBuf },
+}
+
+/// The first few of `lines`, one a line.
+fn listed(lines: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let mut text: Vec<String> = lines.iter().take(SHOWN).map(|line| format!("- {line}")).collect();
+    if lines.len() > SHOWN {
+        text.push(format!("- and {} more", lines.len() - SHOWN));
+    }
+    text.join("\n")
 }
 
 impl From<Problem> for CliError {

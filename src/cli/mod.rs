@@ -1,6 +1,7 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`], [`trace`]: what simulates.
+//! - [`run`], [`check`], [`compare`], [`trace`]: what simulates; [`merge`]: what puts parts
+//!   together.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - [`plot`], [`report`]: what shows stored results.
 //! - [`completions`]: scripts for shells and the manual page, from the same definitions.
@@ -14,6 +15,7 @@ mod compare;
 mod completions;
 mod describe;
 mod error;
+mod merge;
 mod new;
 mod plan;
 mod plot;
@@ -60,6 +62,8 @@ enum Command {
     Report(report::Arguments),
     /// Show what happened when in one replication
     Trace(trace::Arguments),
+    /// Put the parts of a scenario that were run with --shard into one result
+    Merge(merge::Arguments),
     Plan(plan::Args),
     Describe(describe::Args),
     New(new::Args),
@@ -96,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
+        Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plan(arguments) => look(|out| plan::execute(&arguments, out)),
         Command::Describe(arguments) => look(|out| describe::execute(&arguments, out)),
         Command::New(arguments) => look(|out| new::execute(&arguments, out)),

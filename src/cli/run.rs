@@ -5,8 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use convsim::experiment::precision::settle_replications;
+use convsim::experiment::store::SHARDS;
 use convsim::experiment::{
-    self, KeptValues, RowSink, Status, Summariser, all_points, check_determinism, judge,
+    self, Batch, KeptValues, RowSink, Shard, Status, Store, StoreError, Summariser,
+    check_determinism, judge,
 };
 use convsim::report::files::ResultFolder;
 use convsim::report::plots::plots;
@@ -16,8 +19,9 @@ use convsim::report::{Report, manifest, markdown, summary_csv, summary_json, ter
 use convsim::scenario::{LoadOptions, Scenario};
 use serde_json::{Map, Value};
 
-use super::arguments::{RunChanges, Running, load_all, recorded};
+use super::arguments::{RunChanges, Running, ShardChoice, Stopping, load_all, recorded};
 use super::error::{CliError, Problem};
+use super::merge::Origin;
 use super::plan::Overrides;
 use super::plot;
 use super::progress::Progress;
@@ -31,6 +35,8 @@ pub struct Arguments {
     files: Vec<PathBuf>,
     #[command(flatten)]
     overrides: Overrides,
+    #[command(flatten)]
+    stopping: Stopping,
     #[command(flatten)]
     run: RunChanges,
     /// Folder in which each scenario's folder of results is made
@@ -48,13 +54,23 @@ pub struct Arguments {
     /// Run the first replication of each point twice and name the first event that differs
     #[arg(long)]
     check_determinism: bool,
+    /// Run only part NUMBER of COUNT, for merge; auto asks a Slurm array or a Kubernetes Indexed Job
+    #[arg(long, value_name = "NUMBER/COUNT|auto")]
+    shard: Option<ShardChoice>,
+    /// Run everything anew. Without it, complete replications of an earlier or interrupted run of
+    /// the same points are not run again
+    #[arg(long)]
+    fresh: bool,
+    /// Go on from what is complete; the default
+    #[arg(long, conflicts_with = "fresh")]
+    resume: bool,
     #[command(flatten)]
     running: Running,
 }
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub enum Format {
     /// Tables for the terminal
     Table,
     /// Tables for a pull request
@@ -65,30 +81,84 @@ enum Format {
     Csv,
 }
 
+/// What is made of a result beside its files of figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// What is printed, if anything.
+    pub format: Option<Format>,
+    /// Whether pictures are drawn and `report.html` is written.
+    pub plots: bool,
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome, CliError> {
     let mut options = LoadOptions::from(&arguments.overrides);
+    arguments.stopping.add_to(&mut options);
     arguments.run.add_to(&mut options);
-    let scenarios = load_all(&arguments.files, &options)?;
+    let mut scenarios = load_all(&arguments.files, &options)?;
+    if arguments.stopping.is_fixed() {
+        scenarios.iter_mut().for_each(|scenario| scenario.run.precision = None);
+    }
     refuse_same_names(&scenarios)?;
+    let shard = arguments.shard.map(ShardChoice::resolve).transpose()?;
     let folders: Vec<ResultFolder> = scenarios
         .iter()
-        .map(|scenario| prepare(arguments.output.join(&scenario.name)))
+        .map(|scenario| {
+            let folder = arguments.output.join(&scenario.name);
+            prepare(shard.map_or(folder.clone(), |s| folder.join(SHARDS).join(s.folder())))
+        })
+        .collect::<Result<_, _>>()?;
+    let mut stores: Vec<Store<'_>> = scenarios
+        .iter()
+        .zip(&folders)
+        .map(|(scenario, folder)| open_store(scenario, folder, arguments.fresh))
         .collect::<Result<_, _>>()?;
     let mut outcome = Outcome::Fine;
-    for (scenario, folder) in scenarios.iter().zip(&folders) {
+    for ((scenario, folder), store) in scenarios.iter().zip(&folders).zip(&mut stores) {
         if arguments.check_determinism {
             outcome = outcome.max(report_determinism(scenario, arguments.quiet)?);
         }
-        outcome = outcome.max(run_scenario(arguments, scenario, folder, recorded(&options))?);
+        let origin = |shard| Origin {
+            file: scenario.path.clone(),
+            options: options.clone(),
+            fixed: arguments.stopping.is_fixed(),
+            shard,
+        };
+        outcome = outcome.max(match shard.map(origin) {
+            Some(origin) => run_shard(arguments, scenario, store, folder, &origin)?,
+            None => run_scenario(arguments, scenario, store, folder, recorded(&options))?,
+        });
     }
     Ok(outcome)
 }
 
 /// Makes sure that `folder` can take results.
-fn prepare(folder: PathBuf) -> Result<ResultFolder, CliError> {
+pub fn prepare(folder: PathBuf) -> Result<ResultFolder, CliError> {
     let failed = |error| Problem::Folder { folder: folder.clone(), error }.into();
     ResultFolder::prepare(folder.clone()).map_err(failed)
+}
+
+/// The rows of `scenario` in `folder`, which no other process can then write to.
+pub fn open_store<'s>(
+    scenario: &'s Scenario,
+    folder: &ResultFolder,
+    fresh: bool,
+) -> Result<Store<'s>, CliError> {
+    let store = Store::open(folder.path(), scenario, fresh)
+        .map_err(|error| refused(folder.path(), error))?;
+    folder.remove_leftovers().map_err(|error| write_error(folder, error))?;
+    Ok(store)
+}
+
+/// Why the rows at `path` cannot be had.
+pub fn refused(path: &Path, error: StoreError) -> CliError {
+    let folder = path.to_owned();
+    match error {
+        StoreError::Locked => Problem::Locked { folder },
+        StoreError::Changed(differences) => Problem::Changed { folder, differences },
+        StoreError::Io(error) => Problem::Folder { folder, error },
+    }
+    .into()
 }
 
 /// Two scenarios with one name would overwrite each other's results.
@@ -106,8 +176,97 @@ fn refuse_same_names(scenarios: &[Scenario]) -> Result<(), CliError> {
 fn run_scenario(
     arguments: &Arguments,
     scenario: &Scenario,
+    store: &mut Store<'_>,
     folder: &ResultFolder,
     recorded: Map<String, Value>,
+) -> Result<Outcome, CliError> {
+    let tasks = simulate(arguments, scenario, store, None);
+    let tasks = tasks.map_err(|error| write_error(folder, error))?;
+    let shown = Shown {
+        format: (!arguments.quiet).then_some(arguments.format),
+        plots: !arguments.no_plots,
+    };
+    write_results(scenario, store, folder, &tasks, recorded, shown)
+}
+
+/// Runs one part, of which `merge` makes the result.
+fn run_shard(
+    arguments: &Arguments,
+    scenario: &Scenario,
+    store: &mut Store<'_>,
+    folder: &ResultFolder,
+    origin: &Origin,
+) -> Result<Outcome, CliError> {
+    let failed = |error| write_error(folder, error);
+    store.note_origin(&origin.record()).map_err(failed)?;
+    let shard = origin.shard;
+    simulate(arguments, scenario, store, Some(shard)).map_err(failed)?;
+    store.sync().map_err(failed)?;
+    if !arguments.quiet {
+        let place = folder.path().display();
+        print(&format!("{}: part {shard} is complete in {place}\n", scenario.name))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Sees to it that the store has all that the scenario asks for, or the part `shard` of it; says
+/// what that is.
+fn simulate(
+    arguments: &Arguments,
+    scenario: &Scenario,
+    store: &mut Store<'_>,
+    shard: Option<Shard>,
+) -> io::Result<Vec<Batch>> {
+    let mut progress: Option<Progress> = None;
+    let result = settle_replications(scenario, |tasks, sink| {
+        let part = shard.map(|shard| shard.tasks(scenario, tasks));
+        let tasks = part.as_deref().unwrap_or(tasks);
+        let missing = store.missing(tasks);
+        let left = count(&missing);
+        let progress = match &mut progress {
+            Some(progress) => {
+                progress.extend(left);
+                progress
+            }
+            empty => {
+                let total = count(tasks);
+                if left < total && !arguments.quiet {
+                    let there = total - left;
+                    eprintln!(
+                        "{}: {there} of {total} replications are there already",
+                        scenario.name
+                    );
+                }
+                empty.insert(Progress::new(arguments.running.progress, &scenario.name, left))
+            }
+        };
+        let sinks: &mut [&mut dyn RowSink] = &mut [&mut *store, progress];
+        experiment::run(scenario, &missing, arguments.running.threads(), sinks)?;
+        match sink {
+            Some(sink) => store.replay(tasks, &mut [sink]),
+            None => Ok(()),
+        }
+    });
+    if let Some(progress) = progress {
+        progress.finish();
+    }
+    result
+}
+
+/// How many replications.
+pub fn count(tasks: &[Batch]) -> u64 {
+    tasks.iter().map(|task| task.replications.end - task.replications.start).sum()
+}
+
+/// Makes the files from the rows of `tasks`, all of which are in the store, and prints the result in
+/// the format asked for, if any.
+pub fn write_results(
+    scenario: &Scenario,
+    store: &mut Store<'_>,
+    folder: &ResultFolder,
+    tasks: &[Batch],
+    recorded: Map<String, Value>,
+    shown: Shown,
 ) -> Result<Outcome, CliError> {
     let failed = |error| write_error(folder, error);
     let columns = scenario.columns();
@@ -115,14 +274,7 @@ fn run_scenario(
     let mut rows = ResultsCsv::new(scenario, &columns, file).map_err(failed)?;
     let mut summariser = Summariser::new(scenario.run.confidence);
     let mut kept = KeptValues::for_expectations(scenario, &columns);
-    let batches = all_points(scenario, 0..scenario.run.replications);
-    let total = scenario.points.len() as u64 * scenario.run.replications;
-    let mut progress = Progress::new(arguments.running.progress, &scenario.name, total);
-    let sinks: &mut [&mut dyn RowSink] =
-        &mut [&mut rows, &mut summariser, &mut kept, &mut progress];
-    let result = experiment::run(scenario, &batches, arguments.running.threads(), sinks);
-    progress.finish();
-    result.map_err(failed)?;
+    store.replay(tasks, &mut [&mut rows, &mut summariser, &mut kept]).map_err(failed)?;
     let summaries = summariser.finish();
     let judgements = judge(scenario, &columns, &kept);
     let report =
@@ -131,29 +283,30 @@ fn run_scenario(
     let summary_rows = summary_csv::summary_csv(report).map_err(failed)?;
     let summary = pretty(&summary_json::summary_json(report));
     let manifest = pretty(&manifest::manifest(scenario, recorded));
+    // A manifest stands for a complete set of files: that of an earlier run goes first, the new one
+    // comes last.
+    folder.remove("manifest.json").map_err(failed)?;
     rows.finish().and_then(|file| file.finish()).map_err(failed)?;
     folder.write("summary.csv", &summary_rows).map_err(failed)?;
     folder.write("summary.json", summary.as_bytes()).map_err(failed)?;
-    // Last, so that a manifest stands for a complete set of files.
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
     folder.sync().map_err(failed)?;
-    if !arguments.no_plots {
+    if shown.plots {
         let stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
         let plots = plots(&stored, None, None);
         plot::write(&plots, folder.path())?;
         super::report::write(&stored, &plots, folder.path())?;
     }
 
-    if !arguments.quiet {
-        match arguments.format {
-            Format::Table => {
-                print(&terminal::terminal(report))?;
-                print(&format!("\nResults are in {}\n", folder.path().display()))?;
-            }
-            Format::Markdown => print(&markdown::markdown(report))?,
-            Format::Json => print(&summary)?,
-            Format::Csv => print(&String::from_utf8_lossy(&summary_rows))?,
+    match shown.format {
+        None => {}
+        Some(Format::Table) => {
+            print(&terminal::terminal(report))?;
+            print(&format!("\nResults are in {}\n", folder.path().display()))?;
         }
+        Some(Format::Markdown) => print(&markdown::markdown(report))?,
+        Some(Format::Json) => print(&summary)?,
+        Some(Format::Csv) => print(&String::from_utf8_lossy(&summary_rows))?,
     }
     let failures = summaries.iter().any(|summary| summary.count(Status::Failed) > 0);
     Ok(if failures { Outcome::Failures } else { Outcome::Fine })
@@ -185,6 +338,6 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-fn write_error(folder: &ResultFolder, error: io::Error) -> CliError {
+pub fn write_error(folder: &ResultFolder, error: io::Error) -> CliError {
     Problem::Write { folder: folder.path().to_owned(), error }.into()
 }

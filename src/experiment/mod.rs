@@ -3,13 +3,18 @@
 //!
 //! ```text
 //!   batches ──► workers (one engine and world each) ──► reorder buffer ──► row sinks
-//!   (point,                  [worker]                     [schedule]       CSV, summary,
-//!    replications)                                                         kept values, progress
+//!   (point,                  [worker]                     [schedule]       store, kept values,
+//!    replications)                                                         progress
+//!
+//!   store ──► row sinks: CSV, summary, kept values; the same whether the rows are new or old
 //! ```
 //!
 //! - [`row`]: what one replication gives, and who takes it ([`RowSink`]).
 //! - [`worker`]: one replication at a time.
 //! - [`schedule`]: many at once, handed over in task order.
+//! - [`store`], `journal`: rows on the disk, so that nothing complete is run again.
+//! - [`precision`]: how many replications a point needs.
+//! - [`shard`]: equal parts for several machines.
 //! - [`summary`]: figures of a point over its replications.
 //! - [`expectation`]: whether what a scenario expects came out.
 //! - [`comparison`]: two configurations on common random numbers.
@@ -22,9 +27,13 @@
 pub mod comparison;
 pub mod determinism;
 pub mod expectation;
+mod journal;
+pub mod precision;
 pub mod replay;
 pub mod row;
 pub mod schedule;
+pub mod shard;
+pub mod store;
 pub mod summary;
 pub mod worker;
 
@@ -36,6 +45,8 @@ pub use expectation::{Judgement, KeptValues, Verdict, judge};
 pub use replay::replay;
 pub use row::{Row, RowSink, Status};
 pub use schedule::Batch;
+pub use shard::Shard;
+pub use store::{Store, StoreError};
 pub use summary::{MetricSummary, PointSummary, Summariser};
 pub use worker::keep_model_panics_quiet;
 

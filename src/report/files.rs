@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
+/// How the name of a file that is not finished ends.
+const SUFFIX: &str = ".part";
+
 /// The folder that takes the results of one scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultFolder(PathBuf);
@@ -21,6 +24,23 @@ impl ResultFolder {
         // Dropping it removes it again.
         temporary(&folder, "probe")?;
         Ok(Self(folder))
+    }
+
+    /// Removes what a run that was killed while it wrote its files left behind. Only for who is
+    /// alone in the folder.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn remove_leftovers(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.0)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with('.') && name.ends_with(SUFFIX) {
+                self.remove(&name)?;
+            }
+        }
+        Ok(())
     }
 
     /// Where it is.
@@ -46,6 +66,17 @@ impl ResultFolder {
         let mut file = self.create(name)?;
         file.write_all(content)?;
         file.finish()
+    }
+
+    /// Removes the file `name` if it is there.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        match fs::remove_file(self.0.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Makes the names of finished files last, too.
@@ -91,7 +122,7 @@ impl Write for WholeFile {
 fn temporary(folder: &Path, name: &str) -> io::Result<NamedTempFile> {
     let prefix = format!(".{name}.");
     let mut builder = Builder::new();
-    builder.prefix(&prefix).suffix(".part");
+    builder.prefix(&prefix).suffix(SUFFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

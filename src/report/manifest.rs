@@ -5,14 +5,11 @@ use serde_json::{Map, Value, json};
 
 use super::results_csv::PointId;
 use crate::engine::StableHash;
+use crate::experiment::store::SEED_SCHEME;
 use crate::scenario::Scenario;
 
 /// Version of the format.
 pub const VERSION: u32 = 1;
-
-/// How random streams come from the seed.
-const SEED_SCHEME: &str = "Xoshiro256++ seeded by a stable hash of (seed, replication, component, \
-     purpose); replication r of every point has the same streams";
 
 /// The whole document. `arguments` are those that change the result, by name.
 #[must_use]
@@ -31,7 +28,7 @@ pub fn manifest(scenario: &Scenario, arguments: Map<String, Value>) -> Value {
             })
         })
         .collect();
-    json!({
+    let mut manifest = json!({
         "version": VERSION,
         "convsim": env!("CARGO_PKG_VERSION"),
         "scenario": scenario.name,
@@ -48,5 +45,14 @@ pub fn manifest(scenario: &Scenario, arguments: Map<String, Value>) -> Value {
         },
         "points": points,
         "resolved": scenario.resolved,
-    })
+    });
+    if let Some(precision) = &run.precision {
+        manifest["run"]["precision"] = json!({
+            "metric": precision.metric,
+            "statistic": precision.statistic,
+            "relative": precision.relative,
+            "max_replications": precision.max_replications,
+        });
+    }
+    manifest
 }

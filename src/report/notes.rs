@@ -1,7 +1,9 @@
 //! What a reader must know beside the figures.
 
 use super::Report;
+use crate::experiment::precision::attained;
 use crate::experiment::{PointSummary, Status};
+use crate::scenario::Statistic;
 use crate::statistics::quantile::replications_needed;
 
 /// Names that are listed before the rest is counted.
@@ -15,6 +17,7 @@ pub fn notes(report: Report<'_>) -> Vec<String> {
         let name = report.point(summary).configuration.as_str();
         unusual_endings(summary, |fact| grouped.add(fact, name));
         missing_figures(report, summary, |fact| grouped.add(fact, name));
+        missed_precision(report, summary, |fact| grouped.add(fact, name));
     }
     let mut notes = grouped.into_notes();
     open_quantiles(&mut notes, report);
@@ -81,6 +84,37 @@ fn missing_figures(report: Report<'_>, summary: &PointSummary, mut add: impl FnM
             ));
         }
     }
+}
+
+/// A point that has the most replications allowed and is still not known well enough.
+fn missed_precision(report: Report<'_>, summary: &PointSummary, mut add: impl FnMut(String)) {
+    let Some(precision) = &report.scenario.run.precision else { return };
+    let (got, reached) = attained(precision, report.columns, summary);
+    if reached {
+        return;
+    }
+    let metric = &precision.metric;
+    let figure = match precision.statistic {
+        Statistic::P50 => format!("median {metric}"),
+        Statistic::P95 => format!("p95 of {metric}"),
+        Statistic::P99 => format!("p99 of {metric}"),
+        _ => format!("mean {metric}"),
+    };
+    let known = if got.is_finite() {
+        format!("known to {:.2} %", got * 100.0)
+    } else {
+        "not bounded".to_owned()
+    };
+    add(format!(
+        "{figure} is {known} after {} replications, the most allowed; asked was {} %",
+        summary.replications,
+        percent(precision.relative)
+    ));
+}
+
+/// A share in per cent, without the noise of binary fractions.
+fn percent(share: f64) -> f64 {
+    (share * 1e8).round() / 1e6
 }
 
 /// Says once how many replications would close the open intervals.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Report;
 use super::expectations::{expected_text, verdict_name};
 use super::results_csv::PointId;
+use crate::experiment::precision::attained;
 use crate::experiment::{MetricSummary, PointSummary, Status};
 use crate::statistics::Estimate;
 
@@ -49,6 +50,9 @@ fn documentation() -> Value {
         "p95": "As p50, for 95 %.",
         "p99": "As p50, for 99 %.",
         "max": "Greatest value.",
+        "precision": "Only with `run.precision`: half the width of the interval of the figure it \
+            names, relative to the figure (`relative`), and whether that is as narrow as asked \
+            (`reached`) with no more replications than allowed.",
     })
 }
 
@@ -79,7 +83,7 @@ fn point(report: Report<'_>, summary: &PointSummary) -> Value {
         .zip(&summary.metrics)
         .map(|(column, summary)| (column.name.clone(), metric(summary)))
         .collect();
-    json!({
+    let mut document = json!({
         "id": PointId(point.id).to_string(),
         "configuration": point.configuration,
         "note": point.note,
@@ -89,7 +93,12 @@ fn point(report: Report<'_>, summary: &PointSummary) -> Value {
         "failure": summary.failure,
         "not_converged": estimate(summary.not_converged),
         "metrics": metrics,
-    })
+    });
+    if let Some(precision) = &report.scenario.run.precision {
+        let (got, reached) = attained(precision, report.columns, summary);
+        document["precision"] = json!({ "relative": number(got), "reached": reached });
+    }
+    document
 }
 
 fn metric(summary: &MetricSummary) -> Value {

@@ -21,7 +21,7 @@ pub fn terminal(report: Report<'_>) -> String {
         text,
         "{} x {}, seed {}; intervals at {} %\n",
         counted(points as u64, "point"),
-        counted(scenario.run.replications, "replication"),
+        replications(report),
         scenario.run.seed,
         scenario.run.confidence * 100.0,
     );
@@ -35,6 +35,16 @@ pub fn terminal(report: Report<'_>) -> String {
         text.push_str(&wrapped("- ", &note));
     }
     text
+}
+
+/// How many replications the points have.
+fn replications(report: Report<'_>) -> String {
+    let counts = || report.summaries.iter().map(|summary| summary.replications);
+    match (counts().min(), counts().max()) {
+        (Some(fewest), Some(most)) if fewest < most => format!("{fewest} to {most} replications"),
+        (Some(each), _) => counted(each, "replication"),
+        (None, _) => counted(0, "replication"),
+    }
 }
 
 fn counted(count: u64, noun: &str) -> String {

@@ -56,6 +56,7 @@ fn scenario(points: Vec<Point>) -> Scenario {
         run: RunSettings {
             seed: 1,
             replications: 40,
+            precision: None,
             horizon: SimDuration::from_whole_seconds(300),
             event_budget: 1_000,
             confidence: 0.95,

@@ -87,6 +87,8 @@ pub(super) struct RunEntry {
     /// Replications of each point.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub replications: u64,
+    /// Run more replications of a point until a figure is known as exactly as this asks.
+    pub precision: Option<PrecisionEntry>,
     /// Virtual time at which a replication that is still going ends, as not converged.
     pub horizon: SimDuration,
     /// Events after which a replication that is still going ends, as not converged.
@@ -104,12 +106,52 @@ impl Default for RunEntry {
         Self {
             seed: 1,
             replications: 100,
+            precision: None,
             horizon: SimDuration::from_whole_seconds(3600),
             event_budget: 100_000_000,
             confidence: 0.95,
             metrics: Vec::new(),
         }
     }
+}
+
+/// How exactly a figure must be known.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PrecisionEntry {
+    /// The metric; `component.metric` if there are several components.
+    pub metric: String,
+    /// Which figure over the replications.
+    #[serde(default)]
+    pub statistic: PrecisionStatistic,
+    /// Half the width of the figure's interval, as a share of the figure: 0.02 is 2 %.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub relative: f64,
+    /// Replications of a point after which it is given up, and flagged.
+    #[serde(default = "PrecisionEntry::most")]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub max_replications: u64,
+}
+
+impl PrecisionEntry {
+    const fn most() -> u64 {
+        10_000
+    }
+}
+
+/// A figure whose interval narrows with more replications.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PrecisionStatistic {
+    /// The mean.
+    #[default]
+    Mean,
+    /// The median.
+    P50,
+    /// The 95th percentile.
+    P95,
+    /// The 99th percentile.
+    P99,
 }
 
 /// A figure that must come out. One of `between`, `at_least`, `at_most` (or the last two

@@ -7,13 +7,13 @@ use super::design::{Design, part};
 use super::error::LoadError;
 use super::expect::{Known, find_column, read_expectations};
 use super::extends::read_with_extended;
-use super::file::{ConnectionEntry, RunEntry, schema_ref};
+use super::file::{ConnectionEntry, PrecisionEntry, PrecisionStatistic, RunEntry, schema_ref};
 use super::node::{Node, NodeValue, clip};
 use super::overrides::{LoadOptions, RUN, apply, component_names, model_of};
 use super::points::PointBuilder;
 use super::problem::{Problem, Problems};
 use super::source::Sources;
-use super::types::{RunSettings, Scenario};
+use super::types::{Precision, RunSettings, Scenario, Statistic};
 use super::validate::Validator;
 use crate::models::{Connection, ModelKind, SignalDefinition};
 
@@ -105,11 +105,23 @@ fn run_settings(run: RunEntry) -> RunSettings {
     RunSettings {
         seed: run.seed,
         replications: run.replications,
+        precision: run.precision.map(precision),
         horizon: run.horizon,
         event_budget: run.event_budget,
         confidence: run.confidence,
         metrics: run.metrics,
     }
+}
+
+fn precision(entry: PrecisionEntry) -> Precision {
+    let statistic = match entry.statistic {
+        PrecisionStatistic::Mean => Statistic::Mean,
+        PrecisionStatistic::P50 => Statistic::P50,
+        PrecisionStatistic::P95 => Statistic::P95,
+        PrecisionStatistic::P99 => Statistic::P99,
+    };
+    let PrecisionEntry { metric, relative, max_replications, .. } = entry;
+    Precision { metric, statistic, relative, max_replications }
 }
 
 /// Whether a point was there before the command line removed it.
@@ -232,14 +244,18 @@ fn read_end(
 
 fn check_run_metrics(tree: &Node, scenario: &Scenario, problems: &mut Problems) {
     let columns = scenario.columns();
-    let listed = tree.get(RUN).and_then(|run| run.get("metrics"));
-    for (index, item) in listed.map_or(&[][..], Node::items).iter().enumerate() {
+    let Some(run) = tree.get(RUN) else { return };
+    let listed = run.get("metrics").map_or(&[][..], Node::items).iter().enumerate();
+    let listed = listed.map(|(index, item)| (format!("run.metrics[{index}]"), item));
+    let precise = run.get("precision").and_then(|precision| precision.get("metric"));
+    let precise = precise.map(|item| ("run.precision.metric".to_owned(), item));
+    for (path, item) in listed.chain(precise) {
         let Some(name) = item.as_text() else { continue };
         if find_column(&columns, name).is_none() {
             let known = columns.iter().map(|column| column.name.clone()).collect();
             let name = name.to_owned();
             let problem = Problem::UnknownName { what: "metric", name, known };
-            problems.add(problem, &format!("run.metrics[{index}]"), Some(item.origin));
+            problems.add(problem, &path, Some(item.origin));
         }
     }
 }

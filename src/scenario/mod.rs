@@ -44,4 +44,6 @@ pub use error::LoadError;
 pub use file::schema;
 pub use load::load;
 pub use overrides::LoadOptions;
-pub use types::{Expectation, MetricColumn, Point, RelativeTo, RunSettings, Scenario, Statistic};
+pub use types::{
+    Expectation, MetricColumn, Point, Precision, RelativeTo, RunSettings, Scenario, Statistic,
+};

@@ -57,8 +57,10 @@ pub struct Point {
 pub struct RunSettings {
     /// The master seed of all random streams.
     pub seed: u64,
-    /// Replications of each point, at least 1.
+    /// Replications of each point, at least 1; with [`RunSettings::precision`], the fewest.
     pub replications: u64,
+    /// How exactly a figure must be known before a point needs no more replications.
+    pub precision: Option<Precision>,
     /// Virtual time at which a replication that is still going ends.
     pub horizon: SimDuration,
     /// Events after which a replication that is still going ends.
@@ -67,6 +69,19 @@ pub struct RunSettings {
     pub confidence: f64,
     /// Metrics of the main table; empty for each model's headline metrics.
     pub metrics: Vec<String>,
+}
+
+/// How exactly a figure must be known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Precision {
+    /// Name of the metric's column.
+    pub metric: String,
+    /// Which figure over the replications: the mean or a quantile.
+    pub statistic: Statistic,
+    /// Half the width of the figure's interval, relative to the figure.
+    pub relative: f64,
+    /// Replications of a point after which it is given up.
+    pub max_replications: u64,
 }
 
 /// A metric as a column of the results.

@@ -2,7 +2,10 @@
 
 mod check;
 mod compare;
+mod precision;
+mod resume;
 mod run;
+mod shards;
 
 use std::fs;
 use std::path::{Path, PathBuf};

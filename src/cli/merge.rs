@@ -1,0 +1,201 @@
+//! `convsim merge`: the parts of a scenario, run with `--shard`, into one result.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use convsim::experiment::precision::settle_replications;
+use convsim::experiment::store::{JOURNAL, SHARDS, read_origin};
+use convsim::experiment::{Batch, Shard};
+use convsim::scenario::{LoadOptions, Scenario};
+use serde_json::{Value, json};
+
+use super::Outcome;
+use super::arguments::{load, recorded};
+use super::error::{CliError, Problem};
+use super::run::{Format, Shown, count, open_store, prepare, refused, write_error, write_results};
+
+/// What `convsim merge` understands.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Run it where the scenario file can be found under the name that the parts were run with. Every \
+replication counts once, however often it was run.")]
+pub struct Arguments {
+    /// Folders of results that `convsim run --shard` made, e.g. outputs/SCENARIO
+    #[arg(required = true, value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// Folder in which the scenario's folder of results is made
+    #[arg(long, value_name = "DIR", default_value = "outputs")]
+    output: PathBuf,
+    /// What is printed
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    /// Draw no pictures and write no report.html
+    #[arg(long)]
+    no_plots: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// How a part was run.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The scenario file as it was named.
+    pub file: PathBuf,
+    /// What the loader was asked for.
+    pub options: LoadOptions,
+    /// The number of replications is meant to be that number.
+    pub fixed: bool,
+    /// Which part.
+    pub shard: Shard,
+}
+
+impl Origin {
+    /// As it is kept beside the rows.
+    pub fn record(&self) -> Value {
+        json!({
+            "file": self.file.to_string_lossy(),
+            "set": self.options.set,
+            "vary": self.options.vary,
+            "configuration": self.options.configurations,
+            "max_points": self.options.max_points,
+            "fixed": self.fixed,
+            "shard": self.shard.to_string(),
+        })
+    }
+
+    fn read(record: &Value) -> Option<Self> {
+        let list = |key: &str| -> Option<Vec<String>> {
+            let items = record.get(key)?.as_array()?.iter();
+            items.map(|item| item.as_str().map(str::to_owned)).collect()
+        };
+        Some(Self {
+            file: record.get("file")?.as_str()?.into(),
+            options: LoadOptions {
+                set: list("set")?,
+                vary: list("vary")?,
+                configurations: list("configuration")?,
+                max_points: usize::try_from(record.get("max_points")?.as_u64()?).ok()?,
+            },
+            fixed: record.get("fixed")?.as_bool()?,
+            shard: record.get("shard")?.as_str()?.parse().ok()?,
+        })
+    }
+
+    /// The scenario.
+    fn load(&self) -> Result<Scenario, CliError> {
+        let mut scenario = load(&self.file, &self.options)?;
+        if self.fixed {
+            scenario.run.precision = None;
+        }
+        Ok(scenario)
+    }
+
+    /// What runs the part `shard`.
+    fn command(&self, shard: Shard, replications: u64) -> String {
+        let mut words = vec!["convsim run".to_owned(), quoted(&self.file.to_string_lossy())];
+        let lists = [
+            ("--set", &self.options.set),
+            ("--vary", &self.options.vary),
+            ("--configuration", &self.options.configurations),
+        ];
+        for (flag, values) in lists {
+            words.extend(values.iter().map(|value| format!("{flag} {}", quoted(value))));
+        }
+        if self.fixed {
+            words.push(format!("--replications {replications}"));
+        }
+        words.push(format!("--shard {shard}"));
+        words.join(" ")
+    }
+}
+
+/// `text` as one word of a shell.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+/// Runs the command.
+pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
+    let mut journals = Vec::new();
+    for folder in &arguments.folders {
+        let listing = |error| Problem::Listing { folder: folder.clone(), error };
+        journals.extend(find_journals(folder).map_err(listing)?);
+    }
+    let unreadable = |path: &Path, error| Problem::Listing { folder: path.to_owned(), error };
+    let mut origins = Vec::new();
+    for path in &journals {
+        let record = read_origin(path).map_err(|error| unreadable(path, error))?;
+        origins.extend(record.as_ref().and_then(Origin::read));
+    }
+    let Some(origin) = origins.first() else {
+        return Err(Problem::NoShards { folder: arguments.folders[0].clone() }.into());
+    };
+    let scenario = origin.load()?;
+    let folder = prepare(arguments.output.join(&scenario.name))?;
+    let mut store = open_store(&scenario, &folder, false)?;
+    for path in journals.iter().filter(|path| **path != folder.path().join(JOURNAL)) {
+        store.import(path).map_err(|error| refused(path, error))?;
+    }
+    let mut missing: Vec<Batch> = Vec::new();
+    let tasks = settle_replications(&scenario, |tasks, sink| {
+        missing.extend(store.missing(tasks));
+        match sink {
+            // The rule says nothing about a point that is not complete.
+            Some(_) if !missing.is_empty() => Err(io::ErrorKind::NotFound.into()),
+            Some(sink) => store.replay(tasks, &mut [sink]),
+            None => Ok(()),
+        }
+    });
+    if !missing.is_empty() {
+        return Err(incomplete(origin, &scenario, &missing).into());
+    }
+    let tasks = tasks.map_err(|error| write_error(&folder, error))?;
+    let shown = Shown {
+        format: (!arguments.quiet).then_some(arguments.format),
+        plots: !arguments.no_plots,
+    };
+    write_results(&scenario, &mut store, &folder, &tasks, recorded(&origin.options), shown)
+}
+
+/// The journals in `folder` and in the parts below it.
+fn find_journals(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    fs::read_dir(folder)?;
+    let mut found = vec![folder.join(JOURNAL)];
+    match fs::read_dir(folder.join(SHARDS)) {
+        Ok(entries) => {
+            for entry in entries {
+                found.push(entry?.path().join(JOURNAL));
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    found.retain(|path| path.exists());
+    found.sort();
+    Ok(found)
+}
+
+fn incomplete(origin: &Origin, scenario: &Scenario, missing: &[Batch]) -> Problem {
+    let mut shards: BTreeSet<Shard> = BTreeSet::new();
+    for batch in missing {
+        let owner = |r| origin.shard.of_task(scenario, batch.point, r);
+        shards.extend(batch.replications.clone().map(owner));
+    }
+    let points: BTreeSet<usize> = missing.iter().map(|batch| batch.point).collect();
+    let command = |shard: &Shard| origin.command(*shard, scenario.run.replications);
+    Problem::Incomplete {
+        name: scenario.name.clone(),
+        missing: count(missing),
+        points: points.len(),
+        commands: shards.iter().map(command).collect(),
+    }
+}

@@ -1,0 +1,84 @@
+use super::*;
+
+fn summary(place: &Place, folder: &str) -> serde_json::Value {
+    serde_json::from_str(&place.read(&format!("{folder}/links/summary.json"))).unwrap()
+}
+
+fn replications(summary: &serde_json::Value) -> Vec<u64> {
+    let points = summary["points"].as_array().unwrap();
+    points.iter().map(|point| point["replications"].as_u64().unwrap()).collect()
+}
+
+const UNTIL: [&str; 4] = ["--replications", "10..2000", "--until", "convergence_time<=0.5%"];
+
+fn run_until(place: &Place, more: &[&str]) -> String {
+    let output = place.convsim(&[&["run", "links.json"], &UNTIL[..], more].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    stdout(&output)
+}
+
+#[test]
+fn each_point_gets_the_replications_that_the_asked_precision_needs() {
+    let place = Place::with_scenario("links", "");
+    run_until(&place, &["--threads", "1", "--output", "one"]);
+    let points = summary(&place, "one")["points"].clone();
+    for point in points.as_array().unwrap() {
+        assert_eq!(point["precision"]["reached"], true, "{point:#}");
+        assert!(point["precision"]["relative"].as_f64().unwrap() <= 0.005);
+        let count = point["replications"].as_u64().unwrap();
+        assert!((10..=2000).contains(&count));
+    }
+    // An interrupted or shorter run, and other threads, end with the same.
+    let few = place.convsim(&["run", "links.json", "--replications", "13", "--output", "two"]);
+    assert_eq!(code(&few), 0);
+    run_until(&place, &["--threads", "3", "--output", "two"]);
+    for name in ["results.csv", "summary.csv", "summary.json", "manifest.json"] {
+        let of = |folder| place.read(&format!("{folder}/links/{name}"));
+        assert_eq!(of("one"), of("two"), "{name}");
+    }
+}
+
+#[test]
+fn a_point_that_reaches_the_cap_is_flagged() {
+    let place = Place::with_scenario("links", "");
+    let arguments = ["--replications", "4..6", "--until", "convergence_time.p95<=0.0001%"];
+    let output = place.convsim(&[&["run", "links.json"], &arguments[..]].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("p95 of convergence_time is not bounded after 6 replications, the most"),
+        "{text}"
+    );
+    let summary = summary(&place, "outputs");
+    assert_eq!(replications(&summary), [6; 4]);
+    assert_eq!(summary["points"][0]["precision"]["reached"], false);
+}
+
+#[test]
+fn the_file_can_ask_for_a_precision_and_a_fixed_number_wins() {
+    let place = Place::empty();
+    let precision = r#""precision": { "metric": "convergence_time", "relative": 1e-9,
+        "max_replications": 15 }, "replications": 10"#;
+    place.write("links.json", &scenario("links", "").replace(r#""replications": 10"#, precision));
+    assert_eq!(code(&place.convsim(&["run", "links.json"])), 0);
+    assert_eq!(replications(&summary(&place, "outputs")), [15; 4]);
+    assert_eq!(code(&place.convsim(&["run", "links.json", "--replications", "5"])), 0);
+    assert_eq!(replications(&summary(&place, "outputs")), [5; 4]);
+}
+
+#[test]
+fn a_precision_that_cannot_be_is_refused() {
+    let place = Place::with_scenario("links", "");
+    for (replications, until) in [
+        ("10..5", "convergence_time<=2%"),
+        ("0..5", "convergence_time<=2%"),
+        ("1..5", "convergence_time<=0%"),
+        ("1..5", "convergence_time=2%"),
+        ("1..5", "convergence<=2%"),
+    ] {
+        let arguments = ["run", "links.json", "--replications", replications, "--until", until];
+        assert_eq!(code(&place.convsim(&arguments)), 2, "{arguments:?}");
+    }
+    let unknown = place.convsim(&["run", "links.json", "--until", "convergence<=2%"]);
+    assert!(stderr(&unknown).contains("convergence_time"), "{}", stderr(&unknown));
+}

@@ -1,0 +1,130 @@
+use std::fs;
+
+use super::*;
+
+const RESULT: [&str; 4] = ["manifest.json", "results.csv", "summary.csv", "summary.json"];
+
+fn ok(place: &Place, arguments: &[&str]) -> String {
+    let output = place.convsim(arguments);
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+fn result(place: &Place, output: &str) -> Vec<Vec<u8>> {
+    let folder = place.path(output).join("links");
+    RESULT.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
+}
+
+/// Runs every part with `arguments`, then merges them.
+fn in_parts(place: &Place, parts: u64, arguments: &[&str], output: &str) {
+    for part in 1..=parts {
+        let shard = format!("{part}/{parts}");
+        let own = ["run", "links.json", "--shard", &shard, "--output", output, "--quiet"];
+        ok(place, &[&own[..], arguments].concat());
+    }
+    ok(place, &["merge", &format!("{output}/links"), "--output", output, "--quiet"]);
+}
+
+#[test]
+fn any_number_of_parts_on_any_number_of_threads_gives_the_same_bytes() {
+    let place = Place::with_scenario("links", &expect("mean", r#""at_least": "0 s""#));
+    let arguments = ["--replications", "40"];
+    ok(&place, &["run", "links.json", "--replications", "40", "--output", "whole"]);
+    let whole = result(&place, "whole");
+    for (parts, threads) in [(1, "1"), (2, "2"), (7, "1"), (16, "2")] {
+        let output = format!("parts{parts}");
+        in_parts(&place, parts, &[&arguments[..], &["--threads", threads]].concat(), &output);
+        assert!(result(&place, &output) == whole, "{parts} parts, {threads} threads");
+    }
+}
+
+#[test]
+fn a_stopping_rule_gives_the_same_in_parts() {
+    let place = Place::with_scenario("links", "");
+    let arguments = ["--replications", "10..500", "--until", "convergence_time<=1%"];
+    ok(&place, &[&["run", "links.json", "--output", "whole"], &arguments[..]].concat());
+    in_parts(&place, 3, &arguments, "parts");
+    assert!(result(&place, "parts") == result(&place, "whole"));
+}
+
+#[test]
+fn what_is_missing_is_named_with_what_runs_just_that() {
+    let place = Place::with_scenario("links", "");
+    let sweep = ["--vary", "orchagent.pop_batch_size=32,64"];
+    ok(&place, &[&["run", "links.json", "--output", "whole"], &sweep[..]].concat());
+    for part in ["1/3", "3/3", "3/3"] {
+        ok(&place, &[&["run", "links.json", "--shard", part], &sweep[..]].concat());
+    }
+    let incomplete = place.convsim(&["merge", "outputs/links"]);
+    assert_eq!(code(&incomplete), 2);
+    insta::assert_snapshot!(stderr(&incomplete));
+    assert!(!place.path("outputs/links/results.csv").exists());
+
+    ok(&place, &[&["run", "links.json", "--shard", "2/3"], &sweep[..]].concat());
+    let text = ok(&place, &["merge", "outputs/links"]);
+    assert!(text.contains("4 points x 10 replications"), "{text}");
+    assert!(result(&place, "outputs") == result(&place, "whole"));
+    // Once merged, a run finds everything there.
+    let again = place.convsim(&[&["run", "links.json"], &sweep[..]].concat());
+    assert_eq!(stderr(&again), "links: 40 of 40 replications are there already\n");
+}
+
+#[test]
+fn parts_from_several_folders_count_once() {
+    let place = Place::with_scenario("links", "");
+    ok(&place, &["run", "links.json", "--output", "whole"]);
+    for (part, output) in [("1/2", "here"), ("1/2", "there"), ("2/2", "there")] {
+        ok(&place, &["run", "links.json", "--shard", part, "--output", output]);
+    }
+    ok(&place, &["merge", "here/links", "there/links"]);
+    assert!(result(&place, "outputs") == result(&place, "whole"));
+}
+
+#[test]
+fn parts_of_different_runs_are_refused() {
+    let place = Place::with_scenario("links", "");
+    ok(&place, &["run", "links.json", "--shard", "1/2"]);
+    ok(&place, &["run", "links.json", "--shard", "2/2", "--seed", "9"]);
+    let refused = place.convsim(&["merge", "outputs/links"]);
+    assert_eq!(code(&refused), 2);
+    assert!(stderr(&refused).contains("seed was 9, is 7"), "{}", stderr(&refused));
+}
+
+#[test]
+fn a_folder_without_parts_cannot_be_merged() {
+    let place = Place::with_scenario("links", "");
+    ok(&place, &["run", "links.json"]);
+    for folder in ["outputs/links", "nowhere"] {
+        assert_eq!(code(&place.convsim(&["merge", folder])), 2, "{folder}");
+    }
+}
+
+#[test]
+fn the_part_is_taken_from_a_slurm_array_or_a_kubernetes_job() {
+    let place = Place::with_scenario("links", "");
+    let run = |variables: &[(&str, &str)]| {
+        let mut command = Command::cargo_bin("convsim").unwrap();
+        for name in ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"] {
+            command.env_remove(name);
+        }
+        command.envs(variables.iter().copied()).current_dir(place.path(""));
+        command.args(["run", "links.json", "--shard", "auto"]).output().unwrap()
+    };
+    let slurm = run(&[
+        ("SLURM_ARRAY_TASK_ID", "7"),
+        ("SLURM_ARRAY_TASK_MIN", "5"),
+        ("SLURM_ARRAY_TASK_STEP", "2"),
+        ("SLURM_ARRAY_TASK_COUNT", "3"),
+    ]);
+    assert!(stdout(&slurm).contains("part 2/3"), "{}", stderr(&slurm));
+    let kubernetes = run(&[("JOB_COMPLETION_INDEX", "0"), ("JOB_COMPLETIONS", "4")]);
+    assert!(stdout(&kubernetes).contains("part 1/4"), "{}", stderr(&kubernetes));
+    for wrong in [
+        &[][..],
+        &[("JOB_COMPLETION_INDEX", "4"), ("JOB_COMPLETIONS", "4")],
+        &[("JOB_COMPLETION_INDEX", "x"), ("JOB_COMPLETIONS", "4")],
+        &[("JOB_COMPLETION_INDEX", "1")],
+    ] {
+        assert_eq!(code(&run(wrong)), 2, "{wrong:?}");
+    }
+}
