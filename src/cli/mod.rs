@@ -1,7 +1,9 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`]: what simulates.
+//! - [`run`], [`check`], [`compare`], [`trace`]: what simulates.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
+//! - [`plot`], [`report`]: what shows stored results.
+//! - [`completions`]: scripts for shells and the manual page, from the same definitions.
 //! - `arguments`: what several of them understand.
 //! - `error`: what can go wrong, in one place.
 //! - `progress`: how far a run has come, on stderr.
@@ -9,13 +11,17 @@
 mod arguments;
 mod check;
 mod compare;
+mod completions;
 mod describe;
 mod error;
 mod new;
 mod plan;
+mod plot;
 mod progress;
+mod report;
 mod run;
 mod schema;
+mod trace;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -48,10 +54,20 @@ enum Command {
     Check(check::Arguments),
     /// Compare two configurations of a scenario on common random numbers
     Compare(compare::Arguments),
+    /// Draw pictures from stored results
+    Plot(plot::Arguments),
+    /// Make one HTML file from stored results
+    Report(report::Arguments),
+    /// Show what happened when in one replication
+    Trace(trace::Arguments),
     Plan(plan::Args),
     Describe(describe::Args),
     New(new::Args),
     Schema(schema::Args),
+    /// Print the completion script of a shell, e.g. for /etc/bash_completion.d/convsim
+    Completions(completions::Arguments),
+    /// Print the manual page, for instance for `man -l`
+    Man,
 }
 
 /// How a command that could do its work ended.
@@ -77,9 +93,14 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Plot(arguments) => plot::plot(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
         Command::Plan(arguments) => look(|out| plan::execute(&arguments, out)),
         Command::Describe(arguments) => look(|out| describe::execute(&arguments, out)),
         Command::New(arguments) => look(|out| new::execute(&arguments, out)),
+        Command::Completions(arguments) => completions::completions(&arguments),
+        Command::Man => completions::man(),
         Command::Schema(arguments) => look(|out| schema::execute(&arguments, out)),
     };
     match result {

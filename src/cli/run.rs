@@ -9,7 +9,9 @@ use convsim::experiment::{
     self, KeptValues, RowSink, Status, Summariser, all_points, check_determinism, judge,
 };
 use convsim::report::files::ResultFolder;
+use convsim::report::plots::plots;
 use convsim::report::results_csv::ResultsCsv;
+use convsim::report::stored::Stored;
 use convsim::report::{Report, manifest, markdown, summary_csv, summary_json, terminal};
 use convsim::scenario::{LoadOptions, Scenario};
 use serde_json::{Map, Value};
@@ -17,6 +19,7 @@ use serde_json::{Map, Value};
 use super::arguments::{RunChanges, Running, load_all, recorded};
 use super::error::{CliError, Problem};
 use super::plan::Overrides;
+use super::plot;
 use super::progress::Progress;
 use super::{Outcome, print};
 
@@ -36,6 +39,9 @@ pub struct Arguments {
     /// What is printed
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+    /// Draw no pictures and write no report.html
+    #[arg(long)]
+    no_plots: bool,
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -131,6 +137,12 @@ fn run_scenario(
     // Last, so that a manifest stands for a complete set of files.
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
     folder.sync().map_err(failed)?;
+    if !arguments.no_plots {
+        let stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
+        let plots = plots(&stored, None, None);
+        plot::write(&plots, folder.path())?;
+        super::report::write(&stored, &plots, folder.path())?;
+    }
 
     if !arguments.quiet {
         match arguments.format {

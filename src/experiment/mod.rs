@@ -13,6 +13,7 @@
 //! - [`summary`]: figures of a point over its replications.
 //! - [`expectation`]: whether what a scenario expects came out.
 //! - [`comparison`]: two configurations on common random numbers.
+//! - [`replay`]: one replication again, traced.
 //! - [`determinism`]: whether the same seed gives the same events.
 //!
 //! Replication r of every point has the same random streams (common random numbers), so two
@@ -21,6 +22,7 @@
 pub mod comparison;
 pub mod determinism;
 pub mod expectation;
+pub mod replay;
 pub mod row;
 pub mod schedule;
 pub mod summary;
@@ -31,6 +33,7 @@ use std::ops::Range;
 
 pub use determinism::{Divergence, check_determinism};
 pub use expectation::{Judgement, KeptValues, Verdict, judge};
+pub use replay::replay;
 pub use row::{Row, RowSink, Status};
 pub use schedule::Batch;
 pub use summary::{MetricSummary, PointSummary, Summariser};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::markdown::{row, rule};
 use super::number::Scale;
-use super::table::{align_right, new_table, set_widths, text_of};
+use super::table::{align_right, new_table, set_widths, stacked, text_of};
 use crate::experiment::comparison::Compared;
 use crate::scenario::MetricColumn;
 
@@ -44,8 +44,7 @@ fn cells(columns: &[MetricColumn], compared: &Compared) -> [String; 6] {
     let column = &columns[compared.column];
     let scale =
         Scale::for_values(column.metric.unit, [compared.first.value, compared.second.value]);
-    let with_interval =
-        |scale: Scale, estimate| format!("{}\n{}", scale.value(estimate), scale.interval(estimate));
+    let with_interval = |scale: Scale, estimate| stacked(scale, estimate, WIDTHS[0]);
     [
         scale.heading(&column.name),
         with_interval(scale, compared.first),

@@ -89,9 +89,7 @@ fn full(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
         let mut table = new_table(heading);
         for summary in summaries {
             let metric = &summary.metrics[column];
-            let figure = |estimate: Estimate| {
-                Cell::new(format!("{}\n{}", scale.value(estimate), scale.interval(estimate)))
-            };
+            let figure = |estimate: Estimate| Cell::new(stacked(scale, estimate, FIGURE_WIDTH));
             let label = Cell::new(&report.point(summary).configuration);
             let figures = [metric.mean, metric.p50, metric.p95, metric.p99].map(figure);
             table.add_row([label].into_iter().chain(figures));
@@ -151,6 +149,15 @@ fn swept(summaries: &[&PointSummary], report: Report<'_>) -> String {
     let paths: Vec<&str> = axes.iter().map(|(path, _)| path.as_str()).collect();
     let what = if paths.is_empty() { "each configuration".to_owned() } else { paths.join(" and ") };
     format!("By {what}: the mean ± half the width of its interval")
+}
+
+/// A figure with its interval below it, broken between its ends where it is wider than `width`.
+pub(super) fn stacked(scale: Scale, estimate: Estimate, width: u16) -> String {
+    let mut interval = scale.interval(estimate);
+    if interval.chars().count() > usize::from(width) {
+        interval = interval.replace("..", "..\n");
+    }
+    format!("{}\n{interval}", scale.value(estimate))
 }
 
 /// Fixes the widths of columns, one space apart.

@@ -34,7 +34,7 @@ fn columns() -> Vec<MetricColumn> {
     METRICS.iter().map(column).collect()
 }
 
-fn point(id: u64, configuration: &str, axes: &[(&str, u64)]) -> Point {
+pub(super) fn point(id: u64, configuration: &str, axes: &[(&str, u64)]) -> Point {
     Point {
         id,
         configuration: configuration.to_owned(),
@@ -142,6 +142,24 @@ fn with_report<T>(points: Vec<Point>, replications: u64, use_it: impl Fn(Report<
     use_it(Report { scenario, columns, summaries: &summaries, judgements: &judgements })
 }
 
+/// The files of a run, read back.
+pub(super) fn stored(points: Vec<Point>, replications: u64) -> stored::Stored {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &[u8]| std::fs::write(folder.path().join(name), text).unwrap();
+    with_report(points, replications, |report| {
+        let mut csv =
+            results_csv::ResultsCsv::new(report.scenario, report.columns, Vec::new()).unwrap();
+        for row in rows(report.scenario.points.len(), replications) {
+            csv.row(&row).unwrap();
+        }
+        write("results.csv", &csv.finish().unwrap());
+        write("summary.json", summary_json::summary_json(report).to_string().as_bytes());
+        let manifest = manifest::manifest(report.scenario, serde_json::Map::new());
+        write("manifest.json", manifest.to_string().as_bytes());
+    });
+    stored::Stored::read(folder.path()).unwrap()
+}
+
 fn two_points() -> Vec<Point> {
     vec![point(1, "pop 1024", &[]), point(2, "pop 128", &[])]
 }
@@ -151,6 +169,14 @@ fn the_report_on_the_terminal() {
     let text = with_report(two_points(), 40, terminal::terminal);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn an_interval_too_wide_for_its_column_breaks_between_its_ends() {
+    let interval = crate::statistics::Interval { low: 0.020336, high: 0.020502 };
+    let estimate = crate::statistics::Estimate { value: 0.020419, interval };
+    let cell = table::stacked(number::Scale::PLAIN, estimate, 14);
+    assert_eq!(cell, "0.020419\n0.020336..\n0.020502");
 }
 
 #[test]

@@ -3,7 +3,8 @@ use std::process::{Command, Stdio};
 
 use super::*;
 
-const FILES: [&str; 4] = ["manifest.json", "results.csv", "summary.csv", "summary.json"];
+const FILES: [&str; 5] =
+    ["manifest.json", "report.html", "results.csv", "summary.csv", "summary.json"];
 
 #[test]
 fn a_run_prints_its_table_and_writes_its_files() {
@@ -32,7 +33,7 @@ fn the_files_do_not_depend_on_the_number_of_threads() {
             "--threads",
             threads,
             "--replications",
-            "300",
+            "150",
             "--output",
             threads,
         ]);
@@ -173,7 +174,7 @@ fn help_says_what_there_is_and_what_exit_codes_mean() {
 fn a_reader_that_goes_away_is_no_error() {
     let place = Place::with_scenario("links", "");
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("convsim"))
-        .args(["run", "links.json", "--replications", "200"])
+        .args(["run", "links.json", "--replications", "30"])
         .current_dir(place.path(""))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
