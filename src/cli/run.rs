@@ -308,7 +308,11 @@ pub fn write_results(
         Some(Format::Json) => print(&summary)?,
         Some(Format::Csv) => print(&String::from_utf8_lossy(&summary_rows))?,
     }
-    let failures = summaries.iter().any(|summary| summary.count(Status::Failed) > 0);
+    let failures = summaries.iter().any(|summary| {
+        [Status::Failed, Status::TimeOverflow, Status::TooManyTimers]
+            .into_iter()
+            .any(|status| summary.count(status) > 0)
+    });
     Ok(if failures { Outcome::Failures } else { Outcome::Fine })
 }
 
