@@ -216,6 +216,7 @@ impl Case {
         }
         clients.connect_cpu = SimDuration::from_micros(12);
         clients.send_cpu = SimDuration::from_micros(10);
+        clients.settle_cpu = SimDuration::from_micros(75);
         clients.receive_cpu = SimDuration::from_micros(78);
         Some(())
     }

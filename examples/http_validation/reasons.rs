@@ -23,6 +23,7 @@ pub fn reason(id: &str) -> Option<&'static str> {
         "o07" => {
             "which users of a burst are admitted hangs on single milliseconds of the accept loop"
         }
+        "o08" => "how many of a burst are accepted while it lasts differs from repeat to repeat",
         "p10" => "the time until the queue first exceeds the timeout is random",
         "r01" | "t09" => {
             "at a boundary: a service 1 to 2 % longer than predicted gives every user one more timeout"

@@ -26,7 +26,7 @@ Each cell is measured -> predicted (error), the median over the repeats against 
 replications.
 
 A prediction holds when `elapsed`, answers/s and p50 are within 10 %, p95 and p99 within 20 % (or
-one interval of the retransmission clock), answers, timeouts and errors within 2 points of the attempts.
+one interval of the retransmission clock), timeouts and errors within 2 points of the attempts.
 *spread*: the medians differ, but each repeat is that close to one of the replications (cases with
 two outcomes, open arrivals). What misses stays in the table.
 

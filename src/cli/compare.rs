@@ -110,7 +110,8 @@ pub fn compare(arguments: &Arguments) -> Result<Outcome, CliError> {
     Ok(outcome)
 }
 
-fn find_point(scenario: &Scenario, name: &str) -> Result<usize, CliError> {
+/// The point that is called `name`.
+pub fn find_point(scenario: &Scenario, name: &str) -> Result<usize, CliError> {
     let found = scenario.points.iter().position(|point| point.configuration == name);
     found.ok_or_else(|| {
         let names: Vec<String> =

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use convsim::report::stored::StoredError;
+use convsim::report::{html, plots};
 use convsim::scenario::LoadError;
 use miette::Diagnostic;
 
@@ -91,6 +93,25 @@ pub enum Problem {
     #[error("there is no metric \"{name}\"")]
     #[diagnostic(help("the metrics are {known}"))]
     UnknownMetric { name: String, known: String },
+    #[error("no replication has a figure of \"{metric}\"")]
+    #[diagnostic(help("choose one with --replication"))]
+    NoFigure { metric: String },
+    #[error(transparent)]
+    #[diagnostic(help(
+        "give the folder of one scenario that `convsim run` of this version has written, for \
+         instance outputs/NAME"
+    ))]
+    Stored(StoredError),
+    #[error("pictures cannot be written to {}: {error}", folder.display())]
+    Plots { folder: PathBuf, error: plots::WriteError },
+    #[error(transparent)]
+    Report(html::HtmlError),
+    #[error("no such picture can be made from {}", folder.display())]
+    #[diagnostic(help(
+        "sweep needs points with one swept parameter, heat-map with two, attribution a metric \
+         with parts, difference two configurations, distribution two replications"
+    ))]
+    NoPlots { folder: PathBuf },
 }
 
 /// The first few of `lines`, one a line.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{load, recorded};
 use super::error::{CliError, Problem};
-use super::run::{Format, count, open_store, prepare, refused, write_error, write_results};
+use super::run::{Format, Shown, count, open_store, prepare, refused, write_error, write_results};
 use super::{Outcome, print};
 
 /// What `convsim merge` understands.
@@ -33,6 +33,9 @@ pub struct Arguments {
     /// What is printed
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+    /// Draw no pictures and write no report.html
+    #[arg(long)]
+    no_plots: bool,
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -158,7 +161,8 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
     }
     let tasks = tasks.map_err(|error| write_error(&folder, error))?;
     let format = (!arguments.quiet).then_some(arguments.format);
-    write_results(&scenario, &mut store, &folder, &tasks, recorded(&origin.options), format)
+    let shown = Shown { format, pictures: !arguments.no_plots };
+    write_results(&scenario, &mut store, &folder, &tasks, recorded(&origin.options), shown)
 }
 
 /// The journals in `folder` and in the parts below it.

@@ -1,7 +1,10 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`]: what simulates; [`merge`]: what puts parts together.
+//! - [`run`], [`check`], [`compare`], [`trace`]: what simulates; [`merge`]: what puts parts
+//!   together.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
+//! - [`plot`], [`report`]: what shows stored results.
+//! - [`completions`]: scripts for shells and the manual page, from the same definitions.
 //! - `arguments`: what several of them understand.
 //! - `error`: what can go wrong, in one place.
 //! - `progress`: how far a run has come, on stderr.
@@ -9,14 +12,18 @@
 mod arguments;
 mod check;
 mod compare;
+mod completions;
 mod describe;
 mod error;
 mod merge;
 mod new;
 mod plan;
+mod plot;
 mod progress;
+mod report;
 mod run;
 mod schema;
+mod trace;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -51,10 +58,20 @@ enum Command {
     Compare(compare::Arguments),
     /// Put the parts of a scenario that were run with --shard into one result
     Merge(merge::Arguments),
+    /// Draw pictures from stored results
+    Plot(plot::Arguments),
+    /// Make one HTML file from stored results
+    Report(report::Arguments),
+    /// Show what happened when in one replication
+    Trace(trace::Arguments),
     Plan(plan::Args),
     Describe(describe::Args),
     New(new::Args),
     Schema(schema::Args),
+    /// Print the completion script of a shell, e.g. for /etc/bash_completion.d/convsim
+    Completions(completions::Arguments),
+    /// Print the manual page, for instance for `man -l`
+    Man,
 }
 
 /// How a command that could do its work ended.
@@ -81,9 +98,14 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Merge(arguments) => merge::merge(&arguments),
+        Command::Plot(arguments) => plot::plot(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
         Command::Plan(arguments) => look(|out| plan::execute(&arguments, out)),
         Command::Describe(arguments) => look(|out| describe::execute(&arguments, out)),
         Command::New(arguments) => look(|out| new::execute(&arguments, out)),
+        Command::Completions(arguments) => completions::completions(&arguments),
+        Command::Man => completions::man(),
         Command::Schema(arguments) => look(|out| schema::execute(&arguments, out)),
     };
     match result {

@@ -12,7 +12,9 @@ use convsim::experiment::{
     check_determinism, judge,
 };
 use convsim::report::files::ResultFolder;
+use convsim::report::plots::plots;
 use convsim::report::results_csv::ResultsCsv;
+use convsim::report::stored::Stored;
 use convsim::report::{Report, manifest, markdown, summary_csv, summary_json, terminal};
 use convsim::scenario::{LoadOptions, Scenario};
 use serde_json::{Map, Value};
@@ -21,6 +23,7 @@ use super::arguments::{RunChanges, Running, ShardChoice, Stopping, load_all, rec
 use super::error::{CliError, Problem};
 use super::merge::Origin;
 use super::plan::Overrides;
+use super::plot;
 use super::progress::Progress;
 use super::{Outcome, print};
 
@@ -42,6 +45,9 @@ pub struct Arguments {
     /// What is printed
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+    /// Draw no pictures and write no report.html
+    #[arg(long)]
+    no_plots: bool,
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -168,7 +174,8 @@ fn run_scenario(
     let tasks = simulate(arguments, scenario, store, None);
     let tasks = tasks.map_err(|error| write_error(folder, error))?;
     let format = (!arguments.quiet).then_some(arguments.format);
-    write_results(scenario, store, folder, &tasks, recorded, format)
+    let shown = Shown { format, pictures: !arguments.no_plots };
+    write_results(scenario, store, folder, &tasks, recorded, shown)
 }
 
 /// Runs one part, of which `merge` makes the result.
@@ -235,20 +242,28 @@ fn simulate(
     result
 }
 
+/// How a result is shown beside its tables of figures in files.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// In which form it is printed, if at all.
+    pub format: Option<Format>,
+    /// Whether there are pictures and a report.
+    pub pictures: bool,
+}
+
 /// How many replications.
 pub fn count(tasks: &[Batch]) -> u64 {
     tasks.iter().map(|task| task.replications.end - task.replications.start).sum()
 }
 
-/// Makes the files from the rows of `tasks`, all of which are in the store, and prints the result in
-/// `format`, if any.
+/// Makes the files from the rows of `tasks`, all of which are in the store, and shows the result.
 pub fn write_results(
     scenario: &Scenario,
     store: &mut Store<'_>,
     folder: &ResultFolder,
     tasks: &[Batch],
     recorded: Map<String, Value>,
-    format: Option<Format>,
+    shown: Shown,
 ) -> Result<Outcome, CliError> {
     let failed = |error| write_error(folder, error);
     let columns = scenario.columns();
@@ -273,8 +288,14 @@ pub fn write_results(
     folder.write("summary.json", summary.as_bytes()).map_err(failed)?;
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
     folder.sync().map_err(failed)?;
+    if shown.pictures {
+        let stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
+        let plots = plots(&stored, None, None);
+        plot::write(&plots, folder.path())?;
+        super::report::write(&stored, &plots, folder.path())?;
+    }
 
-    match format {
+    match shown.format {
         None => {}
         Some(Format::Table) => {
             print(&terminal::terminal(report))?;

@@ -63,6 +63,8 @@ pub struct Trace {
     pub instants: Vec<Instant>,
     /// Levels, in order of time.
     pub levels: Vec<Level>,
+    /// Names of lanes, in the order in which they were given.
+    pub lane_names: Vec<(Lane, String)>,
 }
 
 impl Trace {
@@ -71,5 +73,11 @@ impl Trace {
         self.spans.clear();
         self.instants.clear();
         self.levels.clear();
+        self.lane_names.clear();
+    }
+
+    /// Says what a lane is; a lane without a name is shown by its number.
+    pub fn name_lane(&mut self, lane: Lane, name: &str) {
+        self.lane_names.push((lane, name.to_owned()));
     }
 }

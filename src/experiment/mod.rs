@@ -18,6 +18,7 @@
 //! - [`summary`]: figures of a point over its replications.
 //! - [`expectation`]: whether what a scenario expects came out.
 //! - [`comparison`]: two configurations on common random numbers.
+//! - [`replay`]: one replication again, traced.
 //! - [`determinism`]: whether the same seed gives the same events.
 //!
 //! Replication r of every point has the same random streams (common random numbers), so two
@@ -28,6 +29,7 @@ pub mod determinism;
 pub mod expectation;
 mod journal;
 pub mod precision;
+pub mod replay;
 pub mod row;
 pub mod schedule;
 pub mod shard;
@@ -40,6 +42,7 @@ use std::ops::Range;
 
 pub use determinism::{Divergence, check_determinism};
 pub use expectation::{Judgement, KeptValues, Verdict, judge};
+pub use replay::replay;
 pub use row::{Row, RowSink, Status};
 pub use schedule::Batch;
 pub use shard::Shard;

@@ -8,21 +8,27 @@
 //!   whole by [`files`].
 //! - [`junit`]: expectations for a CI server.
 //! - [`comparison`]: two configurations side by side.
+//! - [`timeline`]: what happened when in one replication.
+//! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it; [`html`]: the report.
 
 pub mod attribution;
 pub mod comparison;
 pub mod expectations;
 pub mod files;
+pub mod html;
 pub mod junit;
 pub mod manifest;
 pub mod markdown;
 pub mod notes;
 pub mod number;
+pub mod plots;
 pub mod results_csv;
+pub mod stored;
 pub mod summary_csv;
 pub mod summary_json;
 pub mod table;
 pub mod terminal;
+pub mod timeline;
 
 #[cfg(test)]
 mod tests;

@@ -44,6 +44,12 @@ impl Scale {
     /// For a plain number.
     pub const PLAIN: Self = Self { factor: 1.0, symbol: "" };
 
+    /// What a figure is multiplied by to be in this unit.
+    #[must_use]
+    pub const fn factor(self) -> f64 {
+        self.factor
+    }
+
     /// The unit; empty for a plain number.
     #[must_use]
     pub const fn symbol(self) -> &'static str {

@@ -124,6 +124,12 @@ fn expectations(report: Report<'_>) -> Vec<Value> {
                 "got": estimate(judgement.got),
                 "source": expectation.source,
                 "origin": expectation.origin,
+                "configuration": expectation.configuration,
+                "metric": expectation.metric,
+                "statistic": expectation.statistic,
+                "relative": expectation.relative_to.is_some(),
+                "at_least": expectation.at_least,
+                "at_most": expectation.at_most,
             })
         })
         .collect()

@@ -34,7 +34,7 @@ fn columns() -> Vec<MetricColumn> {
     METRICS.iter().map(column).collect()
 }
 
-fn point(id: u64, configuration: &str, axes: &[(&str, u64)]) -> Point {
+pub(super) fn point(id: u64, configuration: &str, axes: &[(&str, u64)]) -> Point {
     Point {
         id,
         configuration: configuration.to_owned(),
@@ -141,6 +141,24 @@ fn with_report<T>(points: Vec<Point>, replications: u64, use_it: impl Fn(Report<
     let judgements = judge(&scenario, &columns, &kept);
     let (scenario, columns) = (&scenario, &columns[..]);
     use_it(Report { scenario, columns, summaries: &summaries, judgements: &judgements })
+}
+
+/// The files of a run, read back.
+pub(super) fn stored(points: Vec<Point>, replications: u64) -> stored::Stored {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &[u8]| std::fs::write(folder.path().join(name), text).unwrap();
+    with_report(points, replications, |report| {
+        let mut csv =
+            results_csv::ResultsCsv::new(report.scenario, report.columns, Vec::new()).unwrap();
+        for row in rows(report.scenario.points.len(), replications) {
+            csv.row(&row).unwrap();
+        }
+        write("results.csv", &csv.finish().unwrap());
+        write("summary.json", summary_json::summary_json(report).to_string().as_bytes());
+        let manifest = manifest::manifest(report.scenario, serde_json::Map::new());
+        write("manifest.json", manifest.to_string().as_bytes());
+    });
+    stored::Stored::read(folder.path()).unwrap()
 }
 
 fn two_points() -> Vec<Point> {

@@ -1,7 +1,8 @@
 //! Relations between settings that the schema cannot say.
 
-use super::config::{Arrival, Config, ServerPreset, TimeoutMode};
+use super::config::{Arrival, Config, TimeoutMode};
 use super::handler_config::HandlerPreset;
+use super::server_config::ServerPreset;
 use crate::engine::SimDuration;
 use crate::models::Finding;
 

@@ -51,6 +51,7 @@ pub struct Client {
 pub enum ClientAction {
     Connect(u32),
     Send { connection: u32, client: u32, serial: u64 },
+    Settle,
     Receive { client: u32, serial: u64, ok: bool },
 }
 
@@ -250,6 +251,7 @@ impl HttpPool {
         match action {
             ClientAction::Connect(_) => clients.connect_cpu,
             ClientAction::Send { .. } => clients.send_cpu,
+            ClientAction::Settle => clients.settle_cpu,
             ClientAction::Receive { .. } => clients.receive_cpu,
         }
     }
@@ -282,8 +284,10 @@ impl HttpPool {
                 let open = &self.connections[connection];
                 if open.client == client && open.serial == serial {
                     self.send_request(engine, connection);
+                    self.act(engine, ClientAction::Settle);
                 }
             }
+            ClientAction::Settle => {}
             ClientAction::Receive { client, serial, ok } => {
                 let of = &self.clients[client as usize];
                 if of.serial == serial && of.state == ClientState::Trying {

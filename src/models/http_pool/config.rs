@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::handler_config::HandlerConfig;
+use super::server_config::ServerConfig;
 use crate::engine::SimDuration;
 use crate::quantities::{DurationDistribution, Rate};
 
@@ -77,36 +78,52 @@ pub struct ClientConfig {
     /// How a closed loop's requests are divided among its users.
     pub request_split: RequestSplit,
     /// Arrivals of an open stream.
+    #[schemars(extend("x-source" = "workload"))]
     pub rate: Rate,
     /// Arrival times of a trace, in ascending order; taken up to `requests`.
+    #[schemars(extend("x-source" = "workload"))]
     pub arrival_times: Vec<SimDuration>,
     /// A closed-loop user's pause between an answer and the next request.
+    #[schemars(extend("x-source" = "workload"))]
     pub think_time: DurationDistribution,
     /// No request (or retry) starts from this time on; none for no such limit.
+    #[schemars(extend("x-source" = "workload"))]
     pub stop_issuing_after: Option<SimDuration>,
     /// The limit on a whole attempt, or on each phase of it; none to wait for ever.
+    #[schemars(extend("x-source" = "sonic-mgmt PR 6709 (10 s), y_cable_simulated.py.j2 (5 s)"))]
     pub timeout: Option<SimDuration>,
     /// What `timeout` is about.
     pub timeout_mode: TimeoutMode,
     /// The limit on connecting, instead of `timeout` in mode `phase`.
+    #[schemars(extend("x-source" = "sonic-mgmt PR 16651 (3.5 s)"))]
     pub connect_timeout: Option<SimDuration>,
     /// The limit from connected to answered, instead of `timeout` in mode `phase`.
+    #[schemars(extend("x-source" = "sonic-mgmt PR 16651 (30 s)"))]
     pub read_timeout: Option<SimDuration>,
     /// What is done about an attempt that failed.
     pub retry: RetryConfig,
     /// Send the next request of a user on the same connection where the server allows it.
+    #[schemars(extend("x-source" = "workload"))]
     pub keep_alive: bool,
     /// Peers that connected at time 0 before all others and never send anything.
     #[schemars(range(min = 0, max = 100_000), extend("x-unit" = "connections", "x-source" = "sonic-mgmt PR 15226"))]
     pub silent_peers: u32,
     /// Requests at time 0 before all others whose handler waits this long, each by a client of
     /// its own without a time limit.
+    #[schemars(extend("x-source" = "workload"))]
     pub background: Vec<SimDuration>,
     /// Processor time of one client thread for a `connect()`; 0 for clients on other machines.
+    #[schemars(extend("x-source" = "measured, case z03"))]
     pub connect_cpu: SimDuration,
     /// The same for sending the request.
+    #[schemars(extend("x-source" = "measured, case z03"))]
     pub send_cpu: SimDuration,
+    /// The same for what follows sending while the server is at work already: waiting in the
+    /// kernel, and on a loopback the receiver's side of the protocol.
+    #[schemars(extend("x-source" = "measured, case z03"))]
+    pub settle_cpu: SimDuration,
     /// The same for reading the answer and closing.
+    #[schemars(extend("x-source" = "measured, case z03"))]
     pub receive_cpu: SimDuration,
 }
 
@@ -131,6 +148,7 @@ impl Default for ClientConfig {
             background: Vec::new(),
             connect_cpu: SimDuration::ZERO,
             send_cpu: SimDuration::ZERO,
+            settle_cpu: SimDuration::ZERO,
             receive_cpu: SimDuration::ZERO,
         }
     }
@@ -145,16 +163,19 @@ pub struct RetryConfig {
     pub attempts: u32,
     /// The pause before the second and later retries, and before the first unless
     /// `first_at_once`.
+    #[schemars(extend("x-source" = "y_cable_simulated.py.j2 (1 s), urllib3 backoff_factor"))]
     pub pause: SimDuration,
     /// The pause grows by this factor from retry to retry (urllib3's back-off: 2).
     #[schemars(range(min = 1.0, max = 10.0), extend("x-unit" = "ratio", "x-source" = "urllib3 Retry.get_backoff_time"))]
     pub factor: f64,
     /// The longest pause that growth leads to.
+    #[schemars(extend("x-source" = "urllib3 Retry.DEFAULT_BACKOFF_MAX"))]
     pub longest_pause: SimDuration,
     /// The first retry comes without a pause, as in urllib3.
     pub first_at_once: bool,
     /// An attempt that fails this long after the first one began, or later, is the last; none for no
     /// limit.
+    #[schemars(extend("x-source" = "y_cable_simulated.py.j2 (30 s)"))]
     pub within: Option<SimDuration>,
 }
 
@@ -180,6 +201,7 @@ pub struct NetworkConfig {
     pub somaxconn: u32,
     /// `net.ipv4.tcp_syncookies`: answer with a cookie when too many handshakes are half open,
     /// instead of dropping the SYN.
+    #[schemars(extend("x-source" = "Linux Documentation/networking/ip-sysctl.rst"))]
     pub syncookies: bool,
     /// `net.ipv4.tcp_syn_linear_timeouts`: so many SYN retransmissions are 1 s apart before the
     /// interval doubles (4 since Linux 6.5; 0 is the behaviour before).
@@ -193,18 +215,24 @@ pub struct NetworkConfig {
     #[schemars(range(min = 0, max = 127), extend("x-unit" = "retransmissions", "x-source" = "Linux ip-sysctl.rst"))]
     pub synack_retries: u32,
     /// Initial retransmission timeout (`TCP_TIMEOUT_INIT`).
+    #[schemars(extend("x-source" = "Linux include/net/tcp.h TCP_TIMEOUT_INIT"))]
     pub initial_rto: SimDuration,
     /// Least retransmission timeout of data (`TCP_RTO_MIN`).
+    #[schemars(extend("x-source" = "Linux include/net/tcp.h TCP_RTO_MIN"))]
     pub min_rto: SimDuration,
     /// The round trip time that Linux remembers of this destination from earlier connections
     /// (`net/ipv4/tcp_metrics.c`): data of a new connection then has the retransmission timeout
     /// `rtt + max(2 rtt, min_rto)`. 0 for none.
+    #[schemars(extend("x-source" = "Linux net/ipv4/tcp_metrics.c tcp_init_metrics"))]
     pub cached_rtt: SimDuration,
     /// One tick of the kernel's clock (4 ms for HZ=250). Timers expire in batches on its grid.
+    #[schemars(extend("x-source" = "Linux CONFIG_HZ"))]
     pub tick: SimDuration,
     /// Timers are rounded up to the kernel's timer wheel; without it each fires on its own.
+    #[schemars(extend("x-source" = "Linux kernel/time/timer.c calc_wheel_index"))]
     pub timer_wheel: bool,
     /// Round trip between client and server.
+    #[schemars(extend("x-source" = "network"))]
     pub round_trip: SimDuration,
 }
 
@@ -226,129 +254,6 @@ impl Default for NetworkConfig {
     }
 }
 
-/// A kind of server, by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ServerPreset {
-    /// Flask's own server, one request at a time (mux simulator until 2024-10).
-    WerkzeugSingle,
-    /// Flask's own server with a thread for every connection (mux simulator today).
-    #[default]
-    WerkzeugThreaded,
-    /// gunicorn's sync workers: processes that each do one request at a time.
-    GunicornSync,
-    /// gunicorn's gthread workers: processes with an accepting thread and a thread pool.
-    GunicornGthread,
-}
-
-/// The program that answers. What is not given comes from the preset.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ServerConfig {
-    /// Which kind of server.
-    pub preset: ServerPreset,
-    /// Worker processes (1 for Werkzeug).
-    #[schemars(range(min = 1, max = 4096), extend("x-unit" = "processes", "x-source" = "gunicorn --workers"))]
-    pub workers: u32,
-    /// Threads of each gthread worker.
-    #[schemars(range(min = 1, max = 4096), extend("x-unit" = "threads", "x-source" = "gunicorn --threads"))]
-    pub threads: u32,
-    /// The argument of `listen()`: 128 for Werkzeug (`LISTEN_QUEUE`), 2048 for gunicorn.
-    #[schemars(range(min = 0, max = 1_000_000), extend("x-unit" = "connections", "x-source" = "werkzeug/serving.py LISTEN_QUEUE, gunicorn/config.py Backlog"))]
-    pub backlog: Option<u32>,
-    /// Connections that a gthread worker accepts at most (1000).
-    #[schemars(range(min = 1, max = 1_000_000), extend("x-unit" = "connections", "x-source" = "gunicorn/config.py WorkerConnections"))]
-    pub worker_connections: Option<u32>,
-    /// A sync worker silent for longer is killed by its master (30 s; 0 s for never). A gthread
-    /// worker's main thread always reports, so its threads are never killed.
-    pub worker_timeout: Option<SimDuration>,
-    /// How often the master looks for silent workers.
-    pub watchdog_interval: SimDuration,
-    /// A worker ends after so many requests and is replaced; 0 for never.
-    #[schemars(range(min = 0, max = 1_000_000_000), extend("x-unit" = "requests", "x-source" = "gunicorn --max-requests"))]
-    pub max_requests: u64,
-    /// From the end of a worker until its successor accepts.
-    pub boot_time: SimDuration,
-    /// Whether connections are kept open for further requests. Werkzeug threaded and gthread can,
-    /// the others cannot.
-    pub keep_alive: Option<bool>,
-    /// How long an idle kept connection stays open.
-    pub keep_alive_timeout: Option<SimDuration>,
-    /// How long a thread waits for a peer that sends nothing; none for ever. Werkzeug and sync
-    /// workers block in this wait; gthread waits outside of its threads.
-    pub request_timeout: Option<SimDuration>,
-    /// Whether the processor times below have the measured defaults of the preset, or 0.
-    pub overhead: Overhead,
-    /// Accepting a connection: processor time of the accepting thread.
-    pub accept_cpu: Option<SimDuration>,
-    /// Handing a readable connection to a thread (gthread's main thread), or starting a thread
-    /// (Werkzeug threaded).
-    pub dispatch_cpu: Option<SimDuration>,
-    /// The first steps of a thread that was started for a connection, for which the accepting
-    /// thread waits (Werkzeug threaded).
-    pub start_cpu: Option<SimDuration>,
-    /// Parsing and routing, before the handler.
-    pub before_cpu: Option<SimDuration>,
-    /// Building and sending the answer.
-    pub after_cpu: Option<SimDuration>,
-    /// Closing and going on, after the answer is out.
-    pub close_cpu: Option<SimDuration>,
-    /// Taking up the interpreter again after a wait, in a process with several threads.
-    pub resume_cpu: Option<SimDuration>,
-    /// What a thread that had to wait for the interpreter of its process computes more.
-    pub handoff_cpu: Option<SimDuration>,
-    /// From a connection's arrival until an idle process runs.
-    pub wakeup: Option<DurationDistribution>,
-    /// What comes on top of it when the process has been idle for long; after t it is this times
-    /// `1 - exp(-t / cooling_time)`.
-    pub cold_wakeup: Option<DurationDistribution>,
-    /// What comes on top of it when the process has not done anything yet.
-    pub first_wakeup: Option<DurationDistribution>,
-}
-
-impl Default for ServerConfig {
-    fn default() -> Self {
-        Self {
-            preset: ServerPreset::default(),
-            workers: 1,
-            threads: 4,
-            backlog: None,
-            worker_connections: None,
-            worker_timeout: None,
-            watchdog_interval: SimDuration::from_whole_seconds(1),
-            max_requests: 0,
-            boot_time: SimDuration::from_millis(100),
-            keep_alive: None,
-            keep_alive_timeout: None,
-            request_timeout: None,
-            overhead: Overhead::Measured,
-            accept_cpu: None,
-            dispatch_cpu: None,
-            start_cpu: None,
-            before_cpu: None,
-            after_cpu: None,
-            close_cpu: None,
-            resume_cpu: None,
-            handoff_cpu: None,
-            wakeup: None,
-            cold_wakeup: None,
-            first_wakeup: None,
-        }
-    }
-}
-
-/// Where the server's own processor times come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Overhead {
-    /// Measured with one user and with an empty handler, Python 3.11 on one 2-core machine (the
-    /// cases `b01` to `z03` of `scenarios/data/http_measurements.json`).
-    #[default]
-    Measured,
-    /// The server itself costs nothing.
-    None,
-}
-
 /// The machine that the server runs on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -358,13 +263,16 @@ pub struct HostConfig {
     pub cores: u32,
     /// A Python thread that waits for its process's interpreter gets it after this time at the
     /// latest (`sys.getswitchinterval()`).
+    #[schemars(extend("x-source" = "CPython Python/ceval_gil.c"))]
     pub switch_interval: SimDuration,
     /// What a long sleep takes longer than it should on an idle host; one of s takes this times
     /// `1 - exp(-s / cooling_time)` longer.
+    #[schemars(extend("x-source" = "measured, cases b05 to b12"))]
     pub sleep_overshoot: DurationDistribution,
     /// How fast an idle process cools down: caches, processor states. Measured: sleeps of 5, 20
     /// and 50 ms end 0.35, 0.90 and 1.18 ms late (means of b05 to b12 less b01 to b04), which is
     /// 1.27 ms with 17 ms.
+    #[schemars(extend("x-source" = "measured, cases b05 to b12"))]
     pub cooling_time: SimDuration,
     /// Coefficient of variation of a request's own computing and of each child's (lognormal):
     /// caches, interrupts, the hypervisor.
@@ -373,9 +281,11 @@ pub struct HostConfig {
     /// Starting a child process: processor time of the parent, under its interpreter lock. The
     /// parent sleeps in `vfork` with the lock until the child has called `execve`
     /// (`do_fork_exec` in CPython's `Modules/_posixsubprocess.c`), so that is part of it.
+    #[schemars(extend("x-source" = "measured, cases b14 and b15"))]
     pub spawn_parent_cpu: SimDuration,
     /// A child process from `execve` to its end, for instance `/bin/true`. Only the sum of both is
     /// measured (b14, b15: 1.25 ms).
+    #[schemars(extend("x-source" = "measured, cases b14 and b15"))]
     pub spawn_child_cpu: SimDuration,
 }
 

@@ -41,8 +41,10 @@ pub struct HandlerConfig {
     /// Preset `plain`: the lock that is held from before `cpu` to after the last spawn.
     pub lock: LockScope,
     /// Preset `plain`: interpreted computing.
+    #[schemars(extend("x-source" = "handler"))]
     pub cpu: DurationDistribution,
     /// Preset `plain`: sleeping or waiting for something elsewhere, after `cpu`.
+    #[schemars(extend("x-source" = "handler"))]
     pub wait: DurationDistribution,
     /// Preset `plain`: child processes one after another, after `wait`.
     #[schemars(range(min = 0, max = 10_000), extend("x-unit" = "processes", "x-source" = "handler"))]
@@ -57,6 +59,7 @@ pub struct HandlerConfig {
     #[schemars(range(min = 1, max = 10_000), extend("x-unit" = "threads", "x-source" = "sonic-mgmt mux_simulator.py MUXES_CONCURRENCY, PR 16508"))]
     pub pool_threads: u32,
     /// Preset `mux_toggle_all`: interpreted computing for the answer, for each port.
+    #[schemars(extend("x-source" = "mux_simulator.py Muxes.set_active_side"))]
     pub status_cpu: SimDuration,
 }
 
@@ -90,23 +93,31 @@ pub struct ToggleConfig {
     #[schemars(range(min = 0.0, max = 1.0), extend("x-unit" = "share", "x-source" = "Mux.set_active_side; `random` makes it one half"))]
     pub no_op_share: f64,
     /// Interpreted computing of the handler itself, no-op or not.
+    #[schemars(extend("x-source" = "measured, rows noop_u1 of scenarios/data/mux_simulator_ovs.json"))]
     pub handler_cpu: SimDuration,
     /// The serial work of a no-op.
+    #[schemars(extend("x-source" = "measured, rows noop_u1"))]
     pub no_op_serial: DurationDistribution,
     /// Starting a child: processor time of the server, under its interpreter lock.
+    #[schemars(extend("x-source" = "measured, rows one_u1, one_u2, one_u4"))]
     pub parent_cpu: SimDuration,
     /// Processor time of the child.
+    #[schemars(extend("x-source" = "measured, raw_ovs_ofctl_ms_per_call"))]
     pub child_cpu: SimDuration,
     /// The part of a call that excludes all other calls.
+    #[schemars(extend("x-source" = "sonic-mgmt PR 16164 (readings S1 and S2)"))]
     pub serial: DurationDistribution,
     /// The part of a call that overlaps with anything.
+    #[schemars(extend("x-source" = "sonic-mgmt PR 16164 (readings S1 and S2)"))]
     pub delay: DurationDistribution,
     /// Turns of the switch's main loop that a call needs, each begun after the call asked for it.
     #[schemars(range(min = 0, max = 1000), extend("x-unit" = "turns", "x-source" = "OpenFlow: hello exchange, flow_mod with barrier"))]
     pub turns: u32,
     /// Processor time of one turn of the main loop, however many calls it serves.
+    #[schemars(extend("x-source" = "measured, rows one_u1, one_u2, one_u4"))]
     pub turn_cpu: SimDuration,
     /// What each call that is served adds to a turn.
+    #[schemars(extend("x-source" = "measured, rows one_u1, one_u2, one_u4"))]
     pub turn_cpu_per_call: SimDuration,
 }
 

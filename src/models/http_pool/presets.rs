@@ -1,6 +1,6 @@
 //! From what a user wrote to what the component runs: presets filled in.
 
-use super::config::{Overhead, ServerConfig, ServerPreset};
+use super::server_config::{Overhead, ServerConfig, ServerPreset};
 use crate::engine::SimDuration;
 use crate::quantities::DurationDistribution;
 
@@ -53,9 +53,9 @@ pub struct Server {
 const fn overhead_micros(preset: ServerPreset) -> [u64; 8] {
     match preset {
         ServerPreset::WerkzeugSingle => [40, 0, 180, 65, 90, 0, 0, 0],
-        ServerPreset::WerkzeugThreaded => [90, 130, 310, 160, 120, 80, 30, 40],
+        ServerPreset::WerkzeugThreaded => [90, 130, 310, 160, 145, 80, 30, 40],
         ServerPreset::GunicornSync => [30, 0, 70, 50, 110, 0, 0, 0],
-        ServerPreset::GunicornGthread => [70, 100, 150, 120, 60, 80, 40, 0],
+        ServerPreset::GunicornGthread => [70, 100, 150, 120, 95, 80, 40, 0],
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Process {
     pub up: bool,
     /// Its accepting thread sleeps until there is something to do.
     pub idle: bool,
-    /// When it last did something; `None` before it did anything.
+    /// When its accepting thread last did something; `None` before it did anything.
     pub active_until: Option<SimTime>,
     /// Until when it closes the last connection, after the answer was out.
     pub closing_until: SimTime,
@@ -246,9 +246,7 @@ impl HttpPool {
         process: u16,
         connection: u32,
     ) {
-        let of = &mut self.processes[usize::from(process)];
-        of.served += 1;
-        of.active_until = Some(engine.now());
+        self.processes[usize::from(process)].served += 1;
         self.note_executed(engine, connection);
         match self.server.accepting {
             Accepting::OneByOne => {

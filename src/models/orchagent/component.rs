@@ -14,6 +14,7 @@ use super::ring::RingThread;
 use super::route_table::{Entry, RouteTable};
 use super::service::{Cost, Service};
 use super::syncd::{Notification, Syncd};
+use super::timeline::Timeline;
 use super::traffic::{Stage, Traffic};
 use crate::engine::{Component, Engine, PriorityClass, SimTime, Stream, StreamSeed, Timer};
 
@@ -95,6 +96,7 @@ pub struct Orchagent {
     pub(super) programmer: Programmer,
     pub(super) batch: Vec<Entry>,
     pub(super) measures: Measures,
+    pub(super) timeline: Timeline,
     pub(super) timers: Option<Timers>,
 }
 
@@ -170,6 +172,7 @@ impl Orchagent {
             programmer: Programmer::default(),
             batch: Vec::with_capacity(config.pop_batch_size.min(config.topology.routes) as usize),
             measures: Measures::default(),
+            timeline: Timeline::default(),
             timers: None,
             name: name.to_owned(),
             config,
@@ -433,6 +436,7 @@ impl Component for Orchagent {
         self.arm_flap(engine);
         self.arm_remote_change(engine);
         self.start_loop(engine);
+        self.start_timeline(engine);
     }
 
     #[inline]
@@ -449,5 +453,6 @@ impl Component for Orchagent {
             Event::Bgp(link) => self.bgp_reacts(engine, link),
             Event::RemoteChange => self.remote_change(engine),
         }
+        self.record(engine);
     }
 }

@@ -59,7 +59,7 @@ pub struct MainLoop {
     /// How much longer than the mean the batch under way takes.
     pub factor: f64,
     /// Keys popped for the batch under way.
-    popped: u64,
+    pub popped: u64,
 }
 
 impl MainLoop {

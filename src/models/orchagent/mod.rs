@@ -31,7 +31,8 @@
 //! - `programmer`: one batch from parsing to publishing; `route_table`, `bgp_scan`: what waits,
 //!   what is programmed, what FRR writes.
 //! - `link_path`, `syncd`: from the notification to the ASIC.
-//! - `traffic`: the loss and what it is due to; `metrics`, `measures`: what is reported.
+//! - `traffic`: the loss and what it is due to; `metrics`, `measures`: what is reported;
+//!   `timeline`: what a traced run records.
 
 mod bgp_scan;
 mod component;
@@ -49,6 +50,7 @@ mod ring;
 mod route_table;
 mod service;
 mod syncd;
+mod timeline;
 mod traffic;
 
 pub use component::{Event, Orchagent};

@@ -168,6 +168,17 @@ impl Traffic {
         !self.losing.is_empty() || self.without_path > 0.0
     }
 
+    /// The share of all traffic that is being lost.
+    pub fn loss_rate(&self) -> f64 {
+        let rates = self.losing.iter().map(|path| self.rates[usize::from(*path)].loss);
+        rates.sum::<f64>() + self.rest
+    }
+
+    /// True while `path` is dead and in use, or alive and not in use.
+    pub fn is_unsettled(&self, path: u16) -> bool {
+        self.dead.contains(path) != self.pruned.contains(path)
+    }
+
     /// True when nothing is lost and every living path is in use again.
     pub fn is_settled(&self) -> bool {
         !self.is_losing() && self.pruned.without(&self.dead).is_empty()

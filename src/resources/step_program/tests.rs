@@ -203,3 +203,27 @@ fn a_replication_does_not_depend_on_the_one_before() {
     assert_eq!(fingerprints[0], fingerprints[2]);
     assert_ne!(fingerprints[0], fingerprints[1], "the handoff is random");
 }
+
+/// Turns of 10 ms: who asks first has the first to itself, who asks during it gets the next, and
+/// so does who was served and asks again at once, all three together.
+#[test]
+fn a_turn_of_a_main_loop_serves_all_who_waited_when_it_began() {
+    let mut host = StepExecutor::new(2);
+    let of = host.add_loop(SimDuration::from_millis(10), SimDuration::ZERO);
+    let twice = vec![Step::Turn(of), Step::Turn(of)];
+    let late = vec![Step::Wait(SimDuration::from_millis(5)), Step::Turn(of)];
+    let mut script = Script::new(host, vec![twice, vec![Step::Turn(of)], late]);
+    assert_eq!(script.run(), [(1, 20), (2, 20), (0, 20)]);
+    assert_eq!(script.parts(2).spawn_blocked, SimDuration::from_millis(15));
+}
+
+#[test]
+fn who_waited_for_an_interpreter_pays_for_the_handoff() {
+    let mut host = StepExecutor::new(2);
+    let interpreter = host.add_interpreter(SimDuration::MAX, Handoff::Fifo);
+    host.set_handoff(interpreter, SimDuration::from_millis(2));
+    let work = SimDuration::from_millis(10);
+    let program = vec![Step::Cpu { work, interpreter: Some(interpreter) }];
+    let mut script = Script::new(host, vec![program.clone(), program]);
+    assert_eq!(script.run(), [(0, 10), (1, 22)]);
+}

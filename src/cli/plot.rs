@@ -1,0 +1,86 @@
+//! `convsim plot`: pictures from stored results.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use convsim::report::plots::{self, Kind, Plot};
+use convsim::report::stored::Stored;
+
+use super::error::{CliError, Problem};
+use super::{Outcome, print};
+
+/// What `convsim plot` understands.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The pictures are written to DIR/plots, each as SVG and as PNG with two pixels for each of a slide. \
+`convsim run` writes them, too.")]
+pub struct Arguments {
+    /// Folder with the results of a scenario, e.g. outputs/chassis-packet-pop-batch
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Only pictures of this kind; by default all that suit the scenario
+    #[arg(long, value_name = "KIND")]
+    kind: Option<KindName>,
+    /// Only pictures of this metric of the main table; by default of all
+    #[arg(long, value_name = "METRIC")]
+    metric: Option<String>,
+}
+
+/// A kind of picture.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum KindName {
+    /// A metric against a swept parameter
+    Sweep,
+    /// A metric over two swept parameters
+    HeatMap,
+    /// Where a metric comes from, part by part
+    Attribution,
+    /// How far each configuration is from the first, pair by pair
+    Difference,
+    /// The distribution over the replications
+    Distribution,
+}
+
+impl From<KindName> for Kind {
+    fn from(name: KindName) -> Self {
+        match name {
+            KindName::Sweep => Self::Sweep,
+            KindName::HeatMap => Self::HeatMap,
+            KindName::Attribution => Self::Attribution,
+            KindName::Difference => Self::Difference,
+            KindName::Distribution => Self::Distribution,
+        }
+    }
+}
+
+/// Runs the command.
+pub fn plot(arguments: &Arguments) -> Result<Outcome, CliError> {
+    let stored = Stored::read(&arguments.folder).map_err(Problem::Stored)?;
+    if let Some(name) = &arguments.metric {
+        let columns = stored.main_columns();
+        if columns.iter().all(|column| column.name != *name) {
+            let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+            let known = known.join(", ");
+            return Err(Problem::UnknownMetric { name: name.clone(), known }.into());
+        }
+    }
+    let kind = arguments.kind.map(Kind::from);
+    let plots = plots::plots(&stored, kind, arguments.metric.as_deref());
+    if plots.is_empty() {
+        return Err(Problem::NoPlots { folder: arguments.folder.clone() }.into());
+    }
+    let written = write(&plots, &arguments.folder)?;
+    let mut text = String::new();
+    for path in written {
+        let _ = writeln!(text, "{}", path.display());
+    }
+    print(&text)?;
+    Ok(Outcome::Fine)
+}
+
+/// Writes the pictures into the folder of the results.
+pub fn write(plots: &[Plot], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let failed = |error| Problem::Plots { folder: folder.to_owned(), error };
+    Ok(plots::write(plots, &folder.join("plots")).map_err(failed)?)
+}

@@ -1,0 +1,222 @@
+//! `report.html`: one file that holds everything a reader needs, and fetches nothing.
+//!
+//! The template escapes every text; only the pictures, whose letters their backend escapes, go in
+//! as they are. A policy in the file itself forbids a browser to load anything.
+
+mod answer;
+mod assumptions;
+
+#[cfg(test)]
+mod tests;
+
+use minijinja::{Environment, context};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::attribution::percent;
+use super::number::Scale;
+use super::plots::{self, DrawError, Plot};
+use super::results_csv::Number;
+use super::stored::{Figure, Stored, StoredColumn, StoredPoint};
+use crate::statistics::Estimate;
+
+const TEMPLATE: &str = include_str!("template.html");
+/// The ending decides that everything is escaped.
+const NAME: &str = "report.html";
+
+/// Why a report could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum HtmlError {
+    /// A picture.
+    #[error(transparent)]
+    Draw(#[from] DrawError),
+    /// The template.
+    #[error("the report cannot be made: {0}")]
+    Template(#[from] minijinja::Error),
+}
+
+#[derive(Serialize)]
+struct Cell {
+    value: String,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct TableRow<'s> {
+    name: &'s str,
+    note: Option<&'s str>,
+    cells: Vec<Cell>,
+}
+
+#[derive(Serialize)]
+struct Column<'s> {
+    name: &'s str,
+    heading: String,
+    summary: &'s str,
+}
+
+#[derive(Serialize)]
+struct Attribution<'s> {
+    title: String,
+    parts: Vec<String>,
+    rows: Vec<TableRow<'s>>,
+}
+
+#[derive(Serialize)]
+struct Picture {
+    label: String,
+    svg: String,
+}
+
+#[derive(Serialize)]
+struct Expected<'s> {
+    verdict: &'s str,
+    expected: &'s str,
+    got: String,
+    source: &'s str,
+    origin: &'s str,
+}
+
+/// The whole file, with `plots` in it.
+///
+/// # Errors
+/// A picture that cannot be drawn.
+pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
+    let mut environment = Environment::new();
+    environment.add_template(NAME, TEMPLATE)?;
+    let summary = &stored.summary;
+    let manifest = |pointer: &str| stored.manifest.pointer(pointer).cloned().unwrap_or_default();
+    let columns = stored.main_columns();
+    let scales: Vec<Scale> = columns.iter().map(|column| scale(stored, column)).collect();
+    let replications = summary.points.iter().map(|point| point.replications).max().unwrap_or(0);
+    let context = context! {
+        name => summary.scenario,
+        description => summary.description,
+        replications,
+        confidence => summary.confidence * 100.0,
+        answer => answer::sentences(stored),
+        warnings => summary.warnings,
+        columns => headings(&columns, &scales),
+        rows => rows(stored, &columns, &scales),
+        figures => pictures(plots)?,
+        attributions => columns.iter().filter_map(|c| attribution(stored, c)).collect::<Vec<_>>(),
+        expectations => expectations(stored),
+        sources => summary.sources,
+        assumptions => assumptions::groups(stored),
+        command => command(&stored.manifest),
+        version => manifest("/convsim"),
+        seed => manifest("/run/seed"),
+        hash => manifest("/scenario_hash"),
+        seed_scheme => manifest("/seed_scheme"),
+        resolved => format!("{:#}", manifest("/resolved")),
+    };
+    Ok(environment.get_template(NAME)?.render(context)?)
+}
+
+fn scale(stored: &Stored, column: &StoredColumn) -> Scale {
+    let means = stored.summary.points.iter().map(|p| p.figure(&column.name, Figure::Mean).value);
+    Scale::for_values(column.unit(), means)
+}
+
+fn headings<'s>(columns: &[&'s StoredColumn], scales: &[Scale]) -> Vec<Column<'s>> {
+    let heading = |(column, scale): (&&'s StoredColumn, &Scale)| Column {
+        name: &column.name,
+        heading: scale.heading(&column.title()),
+        summary: &column.summary,
+    };
+    columns.iter().zip(scales).map(heading).collect()
+}
+
+fn rows<'s>(stored: &'s Stored, columns: &[&StoredColumn], scales: &[Scale]) -> Vec<TableRow<'s>> {
+    let cell =
+        |estimate: Estimate, text: String| Cell { value: Number(estimate.value).to_string(), text };
+    let row = |point: &'s StoredPoint| {
+        let mut cells: Vec<Cell> = columns
+            .iter()
+            .zip(scales)
+            .flat_map(|(column, scale)| {
+                let mean = point.figure(&column.name, Figure::Mean);
+                let p95 = point.figure(&column.name, Figure::P95);
+                [cell(mean, scale.plus_minus(mean)), cell(p95, scale.value(p95))]
+            })
+            .collect();
+        let share = point.not_converged();
+        cells.push(cell(share, percent(share.value)));
+        TableRow { name: &point.configuration, note: point.note.as_deref(), cells }
+    };
+    stored.summary.points.iter().map(row).collect()
+}
+
+fn pictures(plots: &[Plot]) -> Result<Vec<Picture>, DrawError> {
+    let picture = |plot: &Plot| -> Result<Picture, DrawError> {
+        let label = format!("{} of {}", plot.kind.name(), plot.metric);
+        Ok(Picture { label, svg: plot.drawing.svg()? })
+    };
+    plots.iter().map(picture).collect()
+}
+
+fn attribution<'s>(stored: &'s Stored, column: &StoredColumn) -> Option<Attribution<'s>> {
+    let parts = stored.parts(&column.name);
+    if parts.is_empty() {
+        return None;
+    }
+    let row = |point: &'s StoredPoint| {
+        let whole = point.figure(&column.name, Figure::Mean).value;
+        let cells = parts.iter().map(|part| {
+            let share = point.figure(&part.name, Figure::Mean).value / whole;
+            Cell { value: Number(share).to_string(), text: percent(share) }
+        });
+        TableRow { name: &point.configuration, note: None, cells: cells.collect() }
+    };
+    Some(Attribution {
+        title: column.title(),
+        parts: parts.iter().map(|part| plots::part_title(column, part)).collect(),
+        rows: stored.summary.points.iter().map(row).collect(),
+    })
+}
+
+fn expectations(stored: &Stored) -> Vec<Expected<'_>> {
+    let one = |expectation: &'_ super::stored::StoredExpectation| {
+        let column = stored.summary.columns.iter().find(|c| c.name == expectation.metric);
+        let got = expectation.got();
+        let scale = match (expectation.relative, column, expectation.statistic.as_str()) {
+            (_, _, "not_converged") => Scale::new(crate::models::Unit::Share, got.value),
+            (false, Some(column), _) => Scale::new(column.unit(), got.value),
+            _ => Scale::PLAIN,
+        };
+        let text = scale.plus_minus(got);
+        if scale.symbol().is_empty() { text } else { format!("{text} {}", scale.symbol()) }
+    };
+    let expected = stored.summary.expectations.iter().map(|expectation| Expected {
+        verdict: &expectation.verdict,
+        expected: &expectation.expected,
+        got: one(expectation),
+        source: &expectation.source,
+        origin: &expectation.origin,
+    });
+    expected.collect()
+}
+
+/// What to type to get the same again.
+fn command(manifest: &Value) -> String {
+    let text = |pointer: &str| manifest.pointer(pointer).map(plots::value_text);
+    let mut command = format!("convsim run {}", quoted(&text("/file").unwrap_or_default()));
+    let flags = [("set", "--set"), ("vary", "--vary"), ("configuration", "--configuration")];
+    for (key, flag) in flags {
+        let values = manifest.pointer(&format!("/arguments/{key}")).and_then(Value::as_array);
+        for value in values.into_iter().flatten() {
+            command.push_str(&format!(" {flag} {}", quoted(&plots::value_text(value))));
+        }
+    }
+    command
+}
+
+/// As a word of a shell.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/=:,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,246 @@
+//! Axes: from values to places, and where their ticks stand.
+
+use super::style::{TEXT, text_width};
+
+/// An axis over a range that holds its data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// The value at its start.
+    pub low: f64,
+    /// The value at its end.
+    pub high: f64,
+    /// Whether equal ratios are equally long.
+    pub log: bool,
+    /// Values with labels, in rising order.
+    pub ticks: Vec<(f64, String)>,
+}
+
+/// About how many ticks an axis gets.
+const TICKS: f64 = 6.0;
+/// A spread of values beyond this asks for a logarithmic axis.
+const LOG_SPREAD: f64 = 100.0;
+
+impl Axis {
+    /// For figures: from 0 unless all of them are far from it; logarithmic when they spread widely.
+    #[must_use]
+    pub fn for_figures(values: impl IntoIterator<Item = f64>) -> Self {
+        let (least, most) = ends(values);
+        if least > 0.0 && most / least >= LOG_SPREAD {
+            return Self::decades(least, most);
+        }
+        let low = if least >= 0.0 && least < most * 0.75 { 0.0 } else { least };
+        let high = if most <= 0.0 && most > least * 0.75 { 0.0 } else { most };
+        Self::linear(low, high)
+    }
+
+    /// Round values around `low` to `high`.
+    #[must_use]
+    pub fn linear(low: f64, high: f64) -> Self {
+        let (low, high) = if high > low {
+            (low, high)
+        } else {
+            let room = if low == 0.0 { 1.0 } else { low.abs() * 0.1 };
+            (low - room, high + room)
+        };
+        let rough = (high - low) / TICKS;
+        let decade = libm::pow(10.0, libm::floor(libm::log10(rough)));
+        let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+            .into_iter()
+            .map(|step| step * decade)
+            .find(|step| *step >= rough)
+            .unwrap_or(rough);
+        // Ends that miss a round value by rounding alone stay at it.
+        let first = libm::floor(low / step + 1e-9) as i64;
+        let last = libm::ceil(high / step - 1e-9) as i64;
+        let ticks = (first..=last).map(|n| n as f64 * step).map(|v| (v, label(v, step))).collect();
+        Self { low: first as f64 * step, high: last as f64 * step, log: false, ticks }
+    }
+
+    /// Whole decades around `low` to `high`, both above 0; with 2 and 5 where they are few.
+    #[must_use]
+    pub fn decades(low: f64, high: f64) -> Self {
+        let few = high / low <= 1e3;
+        let marks: &[f64] = if few { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let first = libm::floor(libm::log10(low)) as i32;
+        let last = libm::ceil(libm::log10(high)) as i32;
+        let all: Vec<f64> = (first..=last)
+            .flat_map(|decade| {
+                marks.iter().map(move |mark| mark * libm::pow(10.0, f64::from(decade)))
+            })
+            .collect();
+        let start = all.iter().copied().rfind(|tick| *tick <= low * (1.0 + 1e-9)).unwrap_or(low);
+        let end = all.iter().copied().find(|tick| *tick >= high * (1.0 - 1e-9)).unwrap_or(high);
+        let ticks = all.into_iter().filter(|tick| *tick >= start && *tick <= end);
+        let ticks = ticks.map(|tick| (tick, short(tick))).collect();
+        Self { low: start.min(low), high: end.max(high), log: true, ticks }
+    }
+
+    /// With ticks at the values themselves; logarithmic when their ratios are more alike than
+    /// their distances.
+    #[must_use]
+    pub fn at_values(mut ticks: Vec<(f64, String)>) -> Self {
+        ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ticks.dedup_by(|a, b| a.0 == b.0);
+        let values: Vec<f64> = ticks.iter().map(|tick| tick.0).collect();
+        let (low, high) = ends(values.iter().copied());
+        let log = is_geometric(&values);
+        let (low, high) = match (log, high > low) {
+            (true, _) => {
+                let room = libm::pow(high / low, 0.03);
+                (low / room, high * room)
+            }
+            (false, true) => (low - (high - low) * 0.03, high + (high - low) * 0.03),
+            (false, false) => (low - 1.0, high + 1.0),
+        };
+        Self { low, high, log, ticks }
+    }
+
+    /// Where `value` is, 0 at the start and 1 at the end; what lies beyond is at the end.
+    #[must_use]
+    pub fn share(&self, value: f64) -> f64 {
+        let share = if self.log {
+            libm::log(value / self.low) / libm::log(self.high / self.low)
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+
+    /// The ticks whose labels have room on a horizontal axis of `length`: the first and the last,
+    /// and those between that touch no other.
+    #[must_use]
+    pub fn roomy_ticks(&self, length: f64) -> Vec<&(f64, String)> {
+        let ends = |(value, label): &(f64, String)| {
+            let (centre, half) = (self.share(*value) * length, text_width(label, TEXT) / 2.0 + 5.0);
+            (centre - half, centre + half)
+        };
+        let Some(last) = self.ticks.last() else { return Vec::new() };
+        let limit = ends(last).0;
+        let mut kept: Vec<&(f64, String)> = Vec::new();
+        let mut taken = f64::NEG_INFINITY;
+        for tick in &self.ticks[..self.ticks.len() - 1] {
+            let (left, right) = ends(tick);
+            if left >= taken && right <= limit {
+                taken = right;
+                kept.push(tick);
+            }
+        }
+        kept.push(last);
+        kept
+    }
+}
+
+/// The least and the greatest finite value; 0 and 1 without any.
+fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let finite = values.into_iter().filter(|value| value.is_finite());
+    let start = (f64::INFINITY, f64::NEG_INFINITY);
+    let (least, most) = finite.fold(start, |(least, most), v| (least.min(v), most.max(v)));
+    if least <= most { (least, most) } else { (0.0, 1.0) }
+}
+
+/// True when `values`, in rising order, are spaced like powers rather than like multiples.
+fn is_geometric(values: &[f64]) -> bool {
+    if values.len() < 3 || values[0] <= 0.0 {
+        return false;
+    }
+    let spread = |steps: Vec<f64>| {
+        let (least, most) = ends(steps);
+        most / least
+    };
+    let ratios = values.windows(2).map(|pair| libm::log(pair[1] / pair[0])).collect();
+    let distances = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    spread(ratios) < spread(distances)
+}
+
+/// `value` with the decimals of `step`.
+fn label(value: f64, step: f64) -> String {
+    if step >= 1e6 || (step < 1e-6 && value != 0.0) {
+        return short(value);
+    }
+    let decimals = (0..7)
+        .find(|&d| {
+            let scaled = step * libm::pow(10.0, f64::from(d));
+            (scaled - scaled.round()).abs() < 1e-6 * scaled
+        })
+        .unwrap_or(6) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
+        "0".into()
+    } else {
+        text
+    }
+}
+
+/// A round value in as few letters as it takes.
+#[must_use]
+pub fn short(value: f64) -> String {
+    let (size, sign) = (value.abs(), if value < 0.0 { "-" } else { "" });
+    let round = |value: f64| {
+        let text = format!("{value:.6}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    match size {
+        _ if size >= 1e9 => format!("{sign}{}G", round(size / 1e9)),
+        _ if size >= 1e6 => format!("{sign}{}M", round(size / 1e6)),
+        _ if size >= 1e4 => format!("{sign}{}k", round(size / 1e3)),
+        _ if size >= 1e-4 || size == 0.0 => format!("{sign}{}", round(size)),
+        _ => format!("{value:e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|tick| tick.1.as_str()).collect()
+    }
+
+    #[test]
+    fn an_axis_of_figures_begins_at_zero_and_holds_them_all() {
+        let axis = Axis::for_figures([1.9, 13.4, f64::NAN, 7.0]);
+        assert_eq!(labels(&axis), ["0", "2.5", "5.0", "7.5", "10.0", "12.5", "15.0"]);
+        assert_eq!((axis.low, axis.high), (0.0, 15.0));
+    }
+
+    #[test]
+    fn figures_far_from_zero_are_seen_close() {
+        let axis = Axis::for_figures([117.0, 121.0]);
+        assert_eq!(labels(&axis), ["117", "118", "119", "120", "121"]);
+    }
+
+    #[test]
+    fn a_wide_spread_is_logarithmic() {
+        let axis = Axis::for_figures([0.02, 30.0]);
+        assert!(axis.log);
+        assert_eq!(labels(&axis), ["0.01", "0.1", "1", "10", "100"]);
+        assert_eq!(Axis::decades(0.003, 1.0).ticks.first().map(|t| t.0), Some(0.002));
+    }
+
+    #[test]
+    fn equal_or_missing_figures_still_have_an_axis() {
+        for values in [vec![], vec![3.0, 3.0], vec![0.0], vec![f64::NAN], vec![-2.0, -2.0]] {
+            let axis = Axis::for_figures(values.clone());
+            assert!(axis.high > axis.low && axis.ticks.len() >= 2, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn powers_are_on_a_logarithmic_axis_and_multiples_on_a_linear_one() {
+        let named = |values: &[f64]| values.iter().map(|v| (*v, short(*v))).collect();
+        let powers = Axis::at_values(named(&[32.0, 64.0, 128.0, 256.0, 8192.0]));
+        assert!(powers.log && powers.low < 32.0 && powers.high > 8192.0);
+        assert!(!Axis::at_values(named(&[1.0, 2.0, 3.0, 4.0])).log);
+        assert!(!Axis::at_values(named(&[0.0, 1.0, 10.0])).log);
+        assert!(Axis::at_values(named(&[7.0])).low < 7.0);
+    }
+
+    #[test]
+    fn labels_without_room_are_left_out() {
+        let ticks = (0..100).map(|n| (f64::from(n), format!("{n}0000"))).collect();
+        let axis = Axis::at_values(ticks);
+        let kept = axis.roomy_ticks(400.0);
+        assert!(kept.len() > 3 && kept.len() < 10);
+        assert_eq!(kept.last().map(|tick| tick.0), Some(99.0));
+    }
+}

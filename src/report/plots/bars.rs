@@ -1,0 +1,299 @@
+//! Pictures with a row for each configuration: where the time went, and how far each is from the
+//! first.
+
+use super::axis::Axis;
+use super::drawing::{Align, Area, Drawing, Mark};
+use super::frame::{LINE, heading};
+use super::style::{
+    GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, WIDTH, clipped, colour, lines, text_width,
+};
+use super::sweep::capital;
+use crate::report::number::Scale;
+use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
+use crate::statistics::Estimate;
+use crate::statistics::paired::{Contrast, Pairs};
+
+/// Parts beside each other; the smaller ones are summed up.
+const MOST_PARTS: usize = 6;
+/// A part that is nowhere more than this share is not shown by itself.
+const LEAST_SHARE: f64 = 0.005;
+/// The widest the names of configurations become.
+const NAMES: f64 = 270.0;
+/// The least height of a row.
+const ROW: f64 = 34.0;
+/// Rows in one picture; of a long sweep those are kept that are evenly spread.
+const MOST_ROWS: usize = 24;
+
+/// Rows with an axis below them.
+struct Rows {
+    /// Where the bars are.
+    area: Area,
+    axis: Axis,
+    step: f64,
+}
+
+impl Rows {
+    /// The height that `count` rows ask for, with `above` and what is below.
+    fn height(count: usize, above: f64) -> f64 {
+        let needed = above + count as f64 * ROW + 2.0 * LINE + MARGIN + 8.0;
+        needed.max(HEIGHT).ceil()
+    }
+
+    /// Draws everything but the data; `column` is what is left free at the right.
+    fn draw(
+        drawing: &mut Drawing,
+        names: &[&str],
+        top: f64,
+        axis: Axis,
+        title: &str,
+        column: f64,
+    ) -> Self {
+        // Room at the right for the half of the last label.
+        let right = drawing.size.0 - MARGIN - column.max(24.0);
+        let bottom = drawing.size.1 - MARGIN - 2.0 * LINE;
+        let step = (bottom - top) / names.len().max(1) as f64;
+        let most = if step >= 1.9 * LINE { 2 } else { 1 };
+        let wrapped: Vec<Vec<String>> =
+            names.iter().map(|name| lines(name, TEXT, NAMES, most)).collect();
+        let widest = wrapped.iter().flatten().map(|l| text_width(l, TEXT)).fold(0.0, f64::max);
+        let area = Area { left: MARGIN + widest + 12.0, top, right, bottom };
+        let rows = Self { area, axis, step };
+        for (value, label) in rows.axis.roomy_ticks(area.right - area.left) {
+            let x = rows.x(*value);
+            drawing.line(vec![(x, top), (x, bottom)], GRID, 1.0);
+            drawing.text((x, bottom + LINE * 0.7), label.clone(), INK, Align::Centre);
+        }
+        let middle = f64::midpoint(area.left, area.right);
+        let below = drawing.size.1 - MARGIN - LINE * 0.4;
+        drawing.text((middle, below), title, MUTED, Align::Centre);
+        for (index, lines) in wrapped.iter().enumerate() {
+            let first = rows.middle(index) - (lines.len() as f64 - 1.0) * LINE * 0.45;
+            for (line, text) in lines.iter().enumerate() {
+                let at = (area.left - 12.0, first + line as f64 * LINE * 0.9);
+                drawing.text(at, text.clone(), INK, Align::Right);
+            }
+        }
+        rows
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        self.area.left + (self.area.right - self.area.left) * self.axis.share(value)
+    }
+
+    fn middle(&self, index: usize) -> f64 {
+        self.area.top + self.step * (index as f64 + 0.5)
+    }
+
+    fn data(&self, drawing: &mut Drawing, draw: impl FnOnce(&mut Drawing)) {
+        let first = drawing.marks.len();
+        draw(drawing);
+        drawing.panels.push((self.area, first..drawing.marks.len()));
+    }
+}
+
+/// The points that get a row: the named configurations, or the sweep where there is only one.
+fn rows(stored: &Stored) -> Vec<(usize, &StoredPoint)> {
+    let points = stored.summary.points.iter().enumerate();
+    let (swept, named): (Vec<_>, Vec<_>) = points.partition(|(_, point)| !point.axes.is_empty());
+    if named.len() > 1 {
+        return spread(named);
+    }
+    let mut rows = named;
+    rows.extend(swept);
+    spread(rows)
+}
+
+fn spread<T: Copy>(all: Vec<T>) -> Vec<T> {
+    let count = all.len();
+    if count <= MOST_ROWS {
+        return all;
+    }
+    (0..MOST_ROWS).map(|n| all[n * (count - 1) / (MOST_ROWS - 1)]).collect()
+}
+
+/// Stacked bars of the parts of a metric, or `None` where it has none.
+#[must_use]
+pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+    let rows = rows(stored);
+    let mean = |point: &StoredPoint, name: &str| point.figure(name, Figure::Mean).value;
+    let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
+    let mut parts = stored.parts(&column.name);
+    let total = |name: &str| rows.iter().map(|(_, point)| finite(mean(point, name))).sum::<f64>();
+    parts.sort_by(|a, b| total(&b.name).total_cmp(&total(&a.name)));
+    let whole = |point: &StoredPoint| mean(point, &column.name);
+    let visible =
+        |name: &str| rows.iter().any(|(_, point)| mean(point, name) / whole(point) >= LEAST_SHARE);
+    let shown = parts.iter().filter(|part| visible(&part.name)).count();
+    let kept = if shown > MOST_PARTS { MOST_PARTS - 1 } else { shown };
+    if kept == 0 || rows.is_empty() {
+        return None;
+    }
+    // Sorted by total, a part may show at one point only and yet stand late.
+    let (mut first, later): (Vec<_>, Vec<_>) = parts.into_iter().partition(|p| visible(&p.name));
+    let mut rest: Vec<&StoredColumn> = first.split_off(kept);
+    rest.extend(later);
+    let widths: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|(_, point)| {
+            let of = |part: &&StoredColumn| finite(mean(point, &part.name));
+            let others: f64 = rest.iter().map(of).sum();
+            first.iter().map(of).chain([others]).collect()
+        })
+        .collect();
+    let sums = || widths.iter().map(|parts| parts.iter().sum::<f64>());
+    let scale = Scale::for_values(column.unit(), sums());
+    let most = sums().fold(0.0, f64::max) * scale.factor();
+    let axis = Axis::linear(0.0, if most > 0.0 { most } else { 1.0 });
+
+    let others = widths.iter().any(|parts| parts.last().is_some_and(|other| *other > 0.0));
+    let part_name = |part: &&StoredColumn| super::part_title(column, part);
+    let mut names: Vec<String> = first.iter().map(part_name).collect();
+    names.extend(others.then(|| "other".to_owned()));
+    let legend_lines = legend_rows(&names).len() as f64;
+    let head = MARGIN + 50.0 + legend_lines * LINE;
+    let mut drawing = Drawing::new((WIDTH, Rows::height(rows.len(), head)));
+    let title = format!("Where the {} goes", column.title());
+    let top = heading(&mut drawing, &title, "");
+    let top = legend(&mut drawing, &names, top + 4.0);
+    let labels: Vec<&str> = rows.iter().map(|(_, p)| p.configuration.as_str()).collect();
+    let below = scale.heading(&format!("mean {}", column.title()));
+    let frame = Rows::draw(&mut drawing, &labels, top, axis, &below, 0.0);
+    frame.data(&mut drawing, |drawing| {
+        for (index, parts) in widths.iter().enumerate() {
+            stack(drawing, &frame, index, parts, scale.factor());
+        }
+    });
+    Some(drawing)
+}
+
+/// One bar; shares that have room are written into it.
+fn stack(drawing: &mut Drawing, frame: &Rows, row: usize, parts: &[f64], factor: f64) {
+    let sum: f64 = parts.iter().sum();
+    let half = (frame.step * 0.36).min(20.0);
+    let mut start = 0.0;
+    for (index, part) in parts.iter().enumerate() {
+        let (left, right) = (frame.x(start * factor), frame.x((start + part) * factor));
+        start += part;
+        if right - left < 0.05 {
+            continue;
+        }
+        let middle = frame.middle(row);
+        let area = Area { left, top: middle - half, right, bottom: middle + half };
+        let colour = colour(index);
+        drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
+        let share = format!("{:.0} %", part / sum * 100.0);
+        if text_width(&share, TEXT) + 8.0 <= right - left {
+            let centre = f64::midpoint(left, right);
+            drawing.text((centre, middle), share, on(colour), Align::Centre);
+        }
+    }
+}
+
+/// Letters that show on `colour`: its luminance decides.
+fn on(colour: plotters::style::RGBColor) -> plotters::style::RGBColor {
+    let part = |part: u8, weight: f64| f64::from(part) * weight;
+    let light = part(colour.0, 0.299) + part(colour.1, 0.587) + part(colour.2, 0.114);
+    if light > 135.0 { INK } else { PAPER }
+}
+
+/// Names of the legend, by lines: (name, where it begins).
+fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
+    let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new()];
+    let mut x = MARGIN;
+    for (index, name) in names.iter().enumerate() {
+        let width = 18.0 + text_width(name, TEXT) + 24.0;
+        if x + width > WIDTH - MARGIN && x > MARGIN {
+            rows.push(Vec::new());
+            x = MARGIN;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push((index, x));
+        }
+        x += width;
+    }
+    rows
+}
+
+/// The legend above the bars; returns where it ends.
+fn legend(drawing: &mut Drawing, names: &[String], top: f64) -> f64 {
+    let mut y = top + LINE * 0.5;
+    for row in legend_rows(names) {
+        for (index, x) in row {
+            let area = Area { left: x, top: y - 6.0, right: x + 12.0, bottom: y + 6.0 };
+            drawing.marks.push(Mark::Box { area, colour: colour(index), opacity: 1.0 });
+            let text = clipped(&names[index], TEXT, WIDTH - 2.0 * MARGIN - 20.0);
+            drawing.text((x + 18.0, y), text, INK, Align::Left);
+        }
+        y += LINE;
+    }
+    y + 2.0
+}
+
+/// The mean paired difference of each configuration to the first, with its interval; `None` where
+/// there is nothing to compare.
+#[must_use]
+pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+    let all = rows(stored);
+    let (&(baseline, first), others) = all.split_first()?;
+    let of = |point| stored.values(point, &column.name);
+    let compared: Vec<(&str, Estimate)> = others
+        .iter()
+        .map(|&(index, point)| {
+            let pairs = Pairs::new(of(index), of(baseline));
+            let means = pairs.means(Contrast::Difference, stored.summary.confidence);
+            (point.configuration.as_str(), means)
+        })
+        .filter(|(_, estimate)| estimate.value.is_finite())
+        .collect();
+    if compared.is_empty() {
+        return None;
+    }
+    let ends = || {
+        let end = |(_, e): &(&str, Estimate)| [e.value, e.interval.low, e.interval.high];
+        compared.iter().flat_map(end).filter(|value| value.is_finite()).chain([0.0])
+    };
+    let scale = Scale::for_values(column.unit(), ends());
+    let factor = scale.factor();
+    let least = ends().fold(0.0, f64::min) * factor;
+    let most = ends().fold(0.0, f64::max) * factor;
+    let axis = Axis::linear(least, most);
+
+    let mut drawing = Drawing::new((WIDTH, Rows::height(compared.len(), MARGIN + 60.0)));
+    let title = format!("{}: difference to {}", capital(&column.title()), first.configuration);
+    let percent = stored.summary.confidence * 100.0;
+    let subtitle = format!(
+        "mean of paired differences with {percent} % interval; pairs share their random numbers"
+    );
+    let top = heading(&mut drawing, &title, &subtitle);
+    let labels: Vec<&str> = compared.iter().map(|(name, _)| *name).collect();
+    let below = scale.heading("difference");
+    let figures: Vec<String> = compared.iter().map(|(_, e)| scale.plus_minus(*e)).collect();
+    let widest = figures.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
+    let frame = Rows::draw(&mut drawing, &labels, top + 6.0, axis, &below, widest + 24.0);
+    let zero = frame.x(0.0);
+    drawing.line(vec![(zero, frame.area.top), (zero, frame.area.bottom)], MUTED, 1.5);
+    frame.data(&mut drawing, |drawing| {
+        for (index, (_, estimate)) in compared.iter().enumerate() {
+            whisker(drawing, &frame, index, *estimate, factor);
+        }
+    });
+    for (index, text) in figures.into_iter().enumerate() {
+        drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
+    }
+    Some(drawing)
+}
+
+fn whisker(drawing: &mut Drawing, frame: &Rows, row: usize, estimate: Estimate, factor: f64) {
+    let y = frame.middle(row);
+    let colour = colour(if estimate.value > 0.0 { 1 } else { 0 });
+    if estimate.interval.is_bounded() {
+        let (low, high) =
+            (frame.x(estimate.interval.low * factor), frame.x(estimate.interval.high * factor));
+        drawing.line(vec![(low, y), (high, y)], colour, 3.0);
+        for x in [low, high] {
+            drawing.line(vec![(x, y - 6.0), (x, y + 6.0)], colour, 2.0);
+        }
+    }
+    let at = (frame.x(estimate.value * factor), y);
+    drawing.marks.push(Mark::Dot { at, radius: 4.5, colour });
+}

@@ -1,0 +1,114 @@
+//! The empirical distribution of a metric for each configuration: how many replications stay
+//! below a figure, and, on a logarithmic scale, how many exceed it.
+
+use super::axis::Axis;
+use super::drawing::{Align, Area, Drawing, Mark, Place};
+use super::frame::{Entry, LINE, Look, Panel, heading, legend};
+use super::style::{CURVE, HEIGHT, MARGIN, MOST_SERIES, MUTED, WIDTH, colour, dash};
+use super::sweep::capital;
+use crate::report::number::Scale;
+use crate::report::stored::{Stored, StoredColumn};
+
+/// Curves that are still told apart in one picture.
+const MOST_CURVES: usize = 9;
+
+/// The picture, or `None` where no metric came about twice.
+#[must_use]
+pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+    let samples = samples(stored, &column.name);
+    let all = || samples.iter().flat_map(|(_, values)| values.iter().copied());
+    let scale = Scale::for_values(column.unit(), all());
+    let x = Axis::for_figures(all().map(|value| value * scale.factor()));
+    let most = samples.iter().map(|(_, values)| values.len()).max().filter(|most| *most > 1)?;
+
+    let mut drawing = Drawing::new((WIDTH, HEIGHT));
+    let title = format!("Distribution of {}", column.title());
+    let top = heading(&mut drawing, &title, "");
+    let entry = |(index, (name, _)): (usize, &(&str, Vec<f64>))| Entry {
+        look: Look::Curve(index),
+        text: (*name).to_owned(),
+    };
+    let entries: Vec<Entry> = samples.iter().enumerate().map(entry).collect();
+    let right = legend(&mut drawing, &entries, top + LINE + 8.0);
+    let middle = f64::midpoint(MARGIN, right);
+    let x_title = scale.heading(&capital(&column.title()));
+    let below: Vec<(f64, String)> =
+        [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (share, format!("{:.0} %", share * 100.0))).into();
+    let below = Axis { low: 0.0, high: 1.0, log: false, ticks: below };
+    let above = tail_axis(most);
+    for (tail, left, right, y, name) in [
+        (false, MARGIN, middle - 12.0, below, "share of replications at or below"),
+        (true, middle + 12.0, right, above, "share above, logarithmic"),
+    ] {
+        drawing.text((left, top + LINE * 0.5), name, MUTED, Align::Left);
+        let outer = Area { left, top: top + LINE + 4.0, right, bottom: HEIGHT - MARGIN + 6.0 };
+        let panel = Panel::draw(&mut drawing, outer, x.clone(), y, &x_title);
+        panel.data(&mut drawing, |drawing| {
+            for (index, (_, values)) in samples.iter().enumerate() {
+                let values: Vec<f64> = values.iter().map(|value| value * scale.factor()).collect();
+                let points = steps(&panel, &values, tail);
+                let (colour, dash) = (colour(index), dash(index));
+                drawing.marks.push(Mark::Line { points, colour, width: CURVE, dash });
+            }
+        });
+    }
+    Some(drawing)
+}
+
+/// Name and sorted figures of each curve: the named configurations, or the points of the sweep
+/// where there is no other, evenly thinned out.
+fn samples<'s>(stored: &'s Stored, metric: &str) -> Vec<(&'s str, Vec<f64>)> {
+    let points = stored.summary.points.iter().enumerate();
+    let (swept, named): (Vec<_>, Vec<_>) = points.partition(|(_, point)| !point.axes.is_empty());
+    let base_only = named.len() == 1 && !swept.is_empty();
+    let chosen = if named.is_empty() || base_only { swept } else { named };
+    let most = MOST_CURVES.min(MOST_SERIES);
+    let count = chosen.len();
+    let chosen: Vec<_> = if count <= most {
+        chosen
+    } else {
+        (0..most).map(|n| chosen[n * (count - 1) / (most - 1)]).collect()
+    };
+    let sample = |(index, point): (usize, &'s crate::report::stored::StoredPoint)| {
+        let values = stored.values(index, metric).iter().copied();
+        let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        (point.configuration.as_str(), values)
+    };
+    chosen.into_iter().map(sample).filter(|(_, values)| !values.is_empty()).collect()
+}
+
+/// From one in `most` to all of them.
+fn tail_axis(most: usize) -> Axis {
+    let low = 1.0 / most as f64;
+    let first = libm::floor(libm::log10(low)) as i32;
+    let tick = |decade: i32| {
+        let share = libm::pow(10.0, f64::from(decade));
+        (share, format!("{} %", super::axis::short(share * 100.0)))
+    };
+    let ticks = (first..=0).map(tick).filter(|(share, _)| *share >= low * 0.999).collect();
+    Axis { low, high: 1.0, log: true, ticks }
+}
+
+/// The steps of a distribution of sorted `values`; its tail ends at the greatest.
+fn steps(panel: &Panel, values: &[f64], tail: bool) -> Vec<Place> {
+    let count = values.len() as f64;
+    let share = |below: f64| if tail { 1.0 - below / count } else { below / count };
+    let mut points: Vec<Place> = Vec::new();
+    for (index, value) in values.iter().enumerate() {
+        let before = panel.place(*value, share(index as f64));
+        let after = panel.place(*value, share(index as f64 + 1.0));
+        let last = index + 1 == values.len();
+        // Many steps fall into one pixel; only those that show are kept.
+        let near =
+            |point: &Place| (point.0 - after.0).abs() < 0.25 && (point.1 - after.1).abs() < 0.25;
+        if !last && points.last().is_some_and(near) {
+            continue;
+        }
+        points.push(before);
+        if !(tail && last) {
+            points.push(after);
+        }
+    }
+    points
+}

@@ -1,0 +1,166 @@
+//! What surrounds the data of most pictures: title, axes, grid, legend.
+
+use plotters::style::RGBColor;
+
+use super::axis::Axis;
+use super::drawing::{Align, Area, Drawing, Mark, Place};
+use super::style::{
+    GRID, INK, MARGIN, MUTED, TEXT, TITLE, clipped, colour, dash, lines, text_width,
+};
+
+/// Room for a line of letters.
+pub const LINE: f64 = TEXT * 1.4;
+/// The widest a legend becomes.
+const LEGEND: f64 = 250.0;
+/// Length of a legend's sample.
+const SAMPLE: f64 = 24.0;
+/// Between the axis and the labels of its ticks.
+const GAP: f64 = 8.0;
+
+/// How a series looks in the legend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Look {
+    /// The series number `.0`, a line.
+    Curve(usize),
+    /// A thin line with dashes.
+    Thin(RGBColor),
+    /// A filled box.
+    Fill(RGBColor, f64),
+}
+
+/// One entry of the legend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// How it looks.
+    pub look: Look,
+    /// What it is.
+    pub text: String,
+}
+
+/// Title and subtitle in the upper left corner; returns where they end.
+pub fn heading(drawing: &mut Drawing, title: &str, subtitle: &str) -> f64 {
+    let width = drawing.size.0 - 2.0 * MARGIN;
+    let mut y = MARGIN + TITLE * 0.5;
+    drawing.title((MARGIN, y), clipped(title, TITLE, width), INK);
+    y += TITLE * 0.5 + LINE * 0.6;
+    if !subtitle.is_empty() {
+        drawing.text((MARGIN, y), clipped(subtitle, TEXT, width), MUTED, Align::Left);
+        y += LINE * 0.5;
+    }
+    y + 6.0
+}
+
+/// The legend in the upper right corner below `top`; returns its left side.
+pub fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64) -> f64 {
+    if entries.is_empty() {
+        return drawing.size.0 - MARGIN;
+    }
+    let room = drawing.size.1 - top - MARGIN;
+    let wrap = |most| -> Vec<Vec<String>> {
+        entries.iter().map(|entry| lines(&entry.text, TEXT, LEGEND, most)).collect()
+    };
+    // Names in two lines where that leaves room for all.
+    let two = wrap(2);
+    let count = |wrapped: &[Vec<String>]| wrapped.iter().map(Vec::len).sum::<usize>() as f64;
+    let roomy = (count(&two) + 0.3 * entries.len() as f64) * LINE <= room;
+    let wrapped = if roomy { two } else { wrap(1) };
+    let width = wrapped.iter().flatten().map(|l| text_width(l, TEXT)).fold(0.0, f64::max);
+    let left = drawing.size.0 - MARGIN - width - SAMPLE - GAP;
+    let step = if roomy { LINE * 0.3 } else { 0.0 };
+    let line = LINE.min(room / count(&wrapped));
+    let mut y = top + LINE * 0.5;
+    for (entry, lines) in entries.iter().zip(&wrapped) {
+        sample(drawing, entry.look, (left, y));
+        for text in lines {
+            drawing.text((left + SAMPLE + GAP, y), text.clone(), INK, Align::Left);
+            y += line;
+        }
+        y += step;
+    }
+    left - 22.0
+}
+
+fn sample(drawing: &mut Drawing, look: Look, (x, y): Place) {
+    let points = vec![(x, y), (x + SAMPLE, y)];
+    match look {
+        Look::Curve(index) => drawing.marks.push(Mark::Line {
+            points,
+            colour: colour(index),
+            width: super::style::CURVE,
+            dash: dash(index),
+        }),
+        Look::Thin(colour) => {
+            let dash = Some((4.0, 3.0));
+            drawing.marks.push(Mark::Line { points, colour, width: 1.2, dash });
+        }
+        Look::Fill(colour, opacity) => {
+            let area = Area { left: x, top: y - 5.0, right: x + SAMPLE, bottom: y + 5.0 };
+            drawing.marks.push(Mark::Box { area, colour, opacity });
+        }
+    }
+}
+
+/// A panel with two axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// Where the data are.
+    pub area: Area,
+    /// From left to right.
+    pub x: Axis,
+    /// From the bottom upwards.
+    pub y: Axis,
+}
+
+impl Panel {
+    /// Draws axes into `outer`, which holds labels too. `x_title` is below.
+    pub fn draw(drawing: &mut Drawing, outer: Area, x: Axis, y: Axis, x_title: &str) -> Self {
+        let widest = y.ticks.iter().map(|tick| text_width(&tick.1, TEXT)).fold(0.0, f64::max);
+        let area = Area {
+            left: outer.left + widest + GAP,
+            top: outer.top + TEXT * 0.5,
+            right: outer.right,
+            bottom: outer.bottom - 2.0 * LINE - 4.0,
+        };
+        let panel = Self { area, x, y };
+        panel.rows(drawing);
+        let labels = panel.x.roomy_ticks(area.right - area.left);
+        // The labels at the ends stay within the panel's width.
+        for (value, label) in labels {
+            let at = panel.place(*value, panel.y.low).0;
+            let half = text_width(label, TEXT) / 2.0;
+            let centre = at.clamp(outer.left + half, drawing.size.0 - half);
+            drawing.line(vec![(at, area.bottom), (at, area.bottom + 5.0)], MUTED, 1.0);
+            let below = area.bottom + 7.0 + TEXT * 0.5;
+            drawing.text((centre, below), label.clone(), INK, Align::Centre);
+        }
+        drawing.line(vec![(area.left, area.bottom), (area.right, area.bottom)], MUTED, 1.0);
+        let title = clipped(x_title, TEXT, area.right - area.left);
+        let middle = f64::midpoint(area.left, area.right);
+        drawing.text((middle, outer.bottom - TEXT * 0.5), title, MUTED, Align::Centre);
+        panel
+    }
+
+    /// The lines of the grid with their labels.
+    fn rows(&self, drawing: &mut Drawing) {
+        let Area { left, right, .. } = self.area;
+        for (value, label) in &self.y.ticks {
+            let y = self.place(self.x.low, *value).1;
+            drawing.line(vec![(left, y), (right, y)], GRID, 1.0);
+            drawing.text((left - GAP, y), label.clone(), INK, Align::Right);
+        }
+    }
+
+    /// Where a pair of values is.
+    #[must_use]
+    pub fn place(&self, x: f64, y: f64) -> Place {
+        let Area { left, right, top, bottom } = self.area;
+        (left + (right - left) * self.x.share(x), bottom - (bottom - top) * self.y.share(y))
+    }
+
+    /// Draws data; what `draw` adds must stay in the panel.
+    pub fn data(&self, drawing: &mut Drawing, draw: impl FnOnce(&mut Drawing)) {
+        let first = drawing.marks.len();
+        draw(drawing);
+        drawing.panels.push((self.area, first..drawing.marks.len()));
+    }
+}

@@ -1,0 +1,132 @@
+//! A metric over two swept parameters, with the numbers in the cells.
+
+use serde_json::Value;
+
+use super::drawing::{Align, Area, Drawing, Mark};
+use super::frame::{LINE, heading};
+use super::style::{HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, heat, on_heat, text_width};
+use super::sweep::{Swept, capital, short_path};
+use crate::report::number::Scale;
+use crate::report::stored::{Figure, Stored, StoredColumn};
+
+/// The least height of a cell.
+const CELL: f64 = 26.0;
+
+/// The picture for the first two axes of a sweep, or `None` where points have not exactly two.
+#[must_use]
+pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+    let points: Vec<_> = stored.summary.points.iter().filter(|p| p.axes.len() == 2).collect();
+    let paths: Vec<&String> = points.first()?.axes.keys().collect();
+    let (down, across) = (Swept::new(stored, paths[0]), Swept::new(stored, paths[1]));
+    // Of a sweep from several configurations, the first.
+    let cell = |row: &Value, column_value: &Value| {
+        let found = points.iter().find(|point| {
+            point.axes.get(paths[0]) == Some(row) && point.axes.get(paths[1]) == Some(column_value)
+        });
+        found.map_or(f64::NAN, |point| point.figure(&column.name, Figure::Mean).value)
+    };
+    let figures: Vec<Vec<f64>> = down
+        .values
+        .iter()
+        .map(|row| across.values.iter().map(|value| cell(&row.0, &value.0)).collect())
+        .collect();
+    let scale = Scale::for_values(column.unit(), figures.iter().flatten().copied());
+    let shade = Shade::new(figures.iter().flatten().copied());
+
+    let height = (MARGIN * 2.0 + 60.0 + 2.2 * LINE + CELL * down.values.len() as f64).max(HEIGHT);
+    let mut drawing = Drawing::new((WIDTH, height.ceil()));
+    let names = (short_path(paths[0]), short_path(paths[1]));
+    let title = format!("{} by {} and {}", capital(&column.title()), names.0, names.1);
+    let subtitle = scale.heading("mean");
+    let top = heading(&mut drawing, &title, &format!("{subtitle}; rows: {}", paths[0])) + 4.0;
+    let widest = down.values.iter().map(|v| text_width(&v.2, TEXT)).fold(0.0, f64::max);
+    let area = Area {
+        left: MARGIN + widest + 10.0,
+        top,
+        right: WIDTH - MARGIN,
+        bottom: drawing.size.1 - MARGIN - 2.0 * LINE,
+    };
+    let cell_size = (
+        (area.right - area.left) / across.values.len() as f64,
+        (area.bottom - area.top) / down.values.len() as f64,
+    );
+    for (index, (_, _, text)) in down.values.iter().enumerate() {
+        let y = area.top + cell_size.1 * (index as f64 + 0.5);
+        drawing.text((area.left - 10.0, y), text.clone(), INK, Align::Right);
+    }
+    for (index, (_, _, text)) in across.values.iter().enumerate() {
+        let x = area.left + cell_size.0 * (index as f64 + 0.5);
+        let text = clipped(text, TEXT, cell_size.0 - 4.0);
+        drawing.text((x, area.bottom + LINE * 0.6), text, INK, Align::Centre);
+    }
+    let middle = (f64::midpoint(area.left, area.right), drawing.size.1 - MARGIN - TEXT * 0.4);
+    drawing.text(middle, paths[1].clone(), MUTED, Align::Centre);
+    let first = drawing.marks.len();
+    for (row, figures) in figures.iter().enumerate() {
+        for (column, figure) in figures.iter().enumerate() {
+            let corner =
+                (area.left + cell_size.0 * column as f64, area.top + cell_size.1 * row as f64);
+            draw_cell(&mut drawing, corner, cell_size, &shade, *figure, scale);
+        }
+    }
+    drawing.panels.push((area, first..drawing.marks.len()));
+    Some(drawing)
+}
+
+fn draw_cell(
+    drawing: &mut Drawing,
+    (left, top): (f64, f64),
+    (width, height): (f64, f64),
+    shade: &Shade,
+    figure: f64,
+    scale: Scale,
+) {
+    let (right, bottom) = (left + width - 1.5, top + height - 1.5);
+    let share = shade.share(figure);
+    let area = Area { left, top, right, bottom };
+    let centre = (f64::midpoint(left, right), f64::midpoint(top, bottom));
+    if figure.is_finite() {
+        drawing.marks.push(Mark::Box { area, colour: heat(share), opacity: 1.0 });
+    }
+    let text =
+        if figure.is_finite() { three_digits(figure * scale.factor()) } else { "–".into() };
+    if text_width(&text, TEXT) <= width - 4.0 {
+        drawing.text(centre, text, on_heat(share), Align::Centre);
+    }
+}
+
+/// From figures to shades; by ratio where they spread widely.
+struct Shade {
+    low: f64,
+    high: f64,
+    log: bool,
+}
+
+impl Shade {
+    fn new(figures: impl Iterator<Item = f64>) -> Self {
+        let finite = figures.filter(|figure| figure.is_finite());
+        let ends = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) = finite.fold(ends, |(low, high), f| (low.min(f), high.max(f)));
+        Self { low, high, log: low > 0.0 && high / low > 20.0 }
+    }
+
+    fn share(&self, figure: f64) -> f64 {
+        if !figure.is_finite() || self.high <= self.low {
+            return 0.0;
+        }
+        if self.log {
+            libm::log(figure / self.low) / libm::log(self.high / self.low)
+        } else {
+            (figure - self.low) / (self.high - self.low)
+        }
+    }
+}
+
+/// Three significant digits.
+fn three_digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = (2 - libm::floor(libm::log10(value.abs())) as i32).clamp(0, 6) as usize;
+    format!("{value:.decimals$}")
+}

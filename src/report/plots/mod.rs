@@ -1,0 +1,178 @@
+//! Pictures of a run, made from its stored results.
+//!
+//! Each picture is a [`Drawing`]: a list of marks that tests can look at. `style` has every size
+//! and colour, `axis` the axes, `frame` what surrounds the data; `drawing` paints with `plotters`.
+//! Which pictures suit a scenario follows from what it has: [`Kind::of`].
+
+pub mod axis;
+mod bars;
+mod distribution;
+pub mod drawing;
+mod frame;
+mod heat_map;
+pub mod style;
+mod sweep;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::stored::{Stored, StoredColumn};
+pub use drawing::{DrawError, Drawing};
+pub use sweep::text as value_text;
+
+/// What a picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A metric against a swept parameter.
+    Sweep,
+    /// A metric over two swept parameters.
+    HeatMap,
+    /// Its distribution over the replications.
+    Distribution,
+    /// Where it comes from.
+    Attribution,
+    /// How far each configuration is from the first.
+    Difference,
+}
+
+impl Kind {
+    /// All of them, in the order in which a reader wants them.
+    pub const ALL: [Self; 5] =
+        [Self::Sweep, Self::HeatMap, Self::Attribution, Self::Difference, Self::Distribution];
+
+    /// The name in files and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sweep => "sweep",
+            Self::HeatMap => "heat-map",
+            Self::Distribution => "distribution",
+            Self::Attribution => "attribution",
+            Self::Difference => "difference",
+        }
+    }
+
+    /// The pictures of this kind of a metric: none where it does not suit the scenario, several
+    /// where several parameters are swept one by one.
+    fn of(self, stored: &Stored, column: &StoredColumn) -> Vec<(String, Drawing)> {
+        let metric = file_name(&column.name);
+        let single = |drawing: Option<Drawing>| {
+            let name = format!("{}-{metric}", self.name());
+            drawing.map(|drawing| (name, drawing)).into_iter().collect()
+        };
+        match self {
+            Self::Sweep => {
+                let paths = swept_paths(stored);
+                let several = paths.len() > 1;
+                let name = |path: &str| {
+                    let path =
+                        if several { format!("-{}", file_name(path)) } else { String::new() };
+                    format!("{}-{metric}{path}", self.name())
+                };
+                let drawing = |path: &&str| Some((name(path), sweep::sweep(stored, column, path)?));
+                paths.iter().filter_map(drawing).collect()
+            }
+            Self::HeatMap => single(heat_map::heat_map(stored, column)),
+            Self::Distribution => single(distribution::distribution(stored, column)),
+            Self::Attribution => single(bars::attribution(stored, column)),
+            Self::Difference => single(bars::difference(stored, column)),
+        }
+    }
+}
+
+/// A picture with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// The name of its files, without the ending.
+    pub name: String,
+    /// What it shows.
+    pub kind: Kind,
+    /// The metric.
+    pub metric: String,
+    /// The picture.
+    pub drawing: Drawing,
+}
+
+/// The pictures that suit the results: of `metric` or of the metrics of the main table, of `kind`
+/// or of all kinds.
+#[must_use]
+pub fn plots(stored: &Stored, kind: Option<Kind>, metric: Option<&str>) -> Vec<Plot> {
+    let columns = stored.main_columns();
+    let wanted = |column: &&&StoredColumn| metric.is_none_or(|name| column.name == name);
+    let kinds = || Kind::ALL.into_iter().filter(|known| kind.is_none_or(|kind| kind == *known));
+    let pairs: Vec<(&StoredColumn, Kind)> = columns
+        .iter()
+        .filter(wanted)
+        .flat_map(|column| kinds().map(move |kind| (*column, kind)))
+        .collect();
+    let of = |&(column, kind): &(&StoredColumn, Kind)| -> Vec<Plot> {
+        let named = kind.of(stored, column).into_iter();
+        named
+            .map(|(name, drawing)| Plot { name, kind, metric: column.name.clone(), drawing })
+            .collect()
+    };
+    pairs.par_iter().map(of).collect::<Vec<_>>().into_iter().flatten().collect()
+}
+
+/// Writes each picture as SVG and PNG into `folder`; returns the names of the SVG files.
+///
+/// # Errors
+/// What the file system says.
+pub fn write(plots: &[Plot], folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
+    fs::create_dir_all(folder)?;
+    let one = |plot: &Plot| -> Result<PathBuf, WriteError> {
+        // Each file appears whole: written beside its place, then renamed.
+        let svg = folder.join(format!("{}.svg", plot.name));
+        let part = folder.join(format!(".{}.part.svg", plot.name));
+        fs::write(&part, plot.drawing.svg()?)?;
+        fs::rename(&part, &svg)?;
+        let part = folder.join(format!(".{}.part.png", plot.name));
+        plot.drawing.write_png(&part)?;
+        fs::rename(&part, folder.join(format!("{}.png", plot.name)))?;
+        Ok(svg)
+    };
+    plots.par_iter().map(one).collect()
+}
+
+/// Why pictures could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The file system.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The picture.
+    #[error(transparent)]
+    Draw(#[from] DrawError),
+}
+
+/// The name of a part within its whole, for a reader.
+#[must_use]
+pub fn part_title(whole: &StoredColumn, part: &StoredColumn) -> String {
+    let own = part.name.strip_prefix(&whole.name).and_then(|rest| rest.strip_prefix('.'));
+    own.unwrap_or(&part.name).replace('_', " ")
+}
+
+/// The parameters that are swept by themselves.
+fn swept_paths(stored: &Stored) -> Vec<&str> {
+    let mut paths: Vec<&str> = Vec::new();
+    for point in stored.summary.points.iter().filter(|point| point.axes.len() == 1) {
+        for path in point.axes.keys() {
+            if !paths.contains(&path.as_str()) {
+                paths.push(path);
+            }
+        }
+    }
+    paths
+}
+
+/// `name` with nothing but letters, digits, dots and hyphens.
+fn file_name(name: &str) -> String {
+    let fine = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    name.chars().map(fine).collect()
+}

@@ -1,0 +1,229 @@
+//! A metric against one swept parameter: mean with its interval, and the 95th percentile.
+
+use serde_json::Value;
+
+use super::axis::Axis;
+use super::drawing::{Area, Drawing, Mark};
+use super::frame::{Entry, Look, Panel, heading, legend};
+use super::style::{BAND, CURVE, EXPECTED, HEIGHT, MARGIN, MUTED, WIDTH, colour, dash};
+use crate::quantities::duration::parse_duration;
+use crate::quantities::rate::parse_rate;
+use crate::report::number::Scale;
+use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
+
+/// The values of a swept parameter, as numbers where all are numbers, durations or rates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Swept {
+    /// The path of the parameter.
+    pub path: String,
+    /// Each value once, in the order of the sweep, with its place on an axis and its text.
+    pub values: Vec<(Value, f64, String)>,
+}
+
+impl Swept {
+    /// The parameter `path` over all points that have it.
+    #[must_use]
+    pub fn new(stored: &Stored, path: &str) -> Self {
+        let mut values: Vec<Value> = Vec::new();
+        for value in stored.summary.points.iter().filter_map(|point| point.axes.get(path)) {
+            if !values.contains(value) {
+                values.push(value.clone());
+            }
+        }
+        let numbers: Option<Vec<f64>> = values.iter().map(number).collect();
+        let place = |index: usize| numbers.as_ref().map_or(index as f64, |n| n[index]);
+        let values = values.into_iter().enumerate().map(|(index, value)| {
+            let text = text(&value);
+            (value, place(index), text)
+        });
+        Self { path: path.to_owned(), values: values.collect() }
+    }
+
+    /// Where `value` is on the axis.
+    #[must_use]
+    pub fn place(&self, value: &Value) -> Option<f64> {
+        self.values.iter().find(|known| known.0 == *value).map(|known| known.1)
+    }
+
+    fn axis(&self) -> Axis {
+        Axis::at_values(self.values.iter().map(|(_, place, text)| (*place, text.clone())).collect())
+    }
+}
+
+/// A value for a reader.
+#[must_use]
+pub fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => parse_duration(text)
+            .ok()
+            .map(crate::engine::SimDuration::as_seconds)
+            .or_else(|| parse_rate(text).ok().map(|rate| rate.as_per_second())),
+        _ => None,
+    }
+}
+
+/// Points of a sweep from one configuration.
+struct Series<'s> {
+    name: String,
+    points: Vec<(f64, &'s StoredPoint)>,
+}
+
+/// The series of a sweep: one for each configuration that it starts from.
+fn series<'s>(stored: &'s Stored, swept: &Swept) -> Vec<Series<'s>> {
+    let mut all: Vec<Series<'s>> = Vec::new();
+    for point in stored.summary.points.iter().filter(|point| point.axes.len() == 1) {
+        let Some((path, value)) = point.axes.iter().next() else { continue };
+        let Some(x) = (*path == swept.path).then(|| swept.place(value)).flatten() else { continue };
+        let suffix = format!("{path}={}", text(value));
+        let base = point.configuration.strip_suffix(&suffix).unwrap_or(&point.configuration);
+        let name = base.trim_end_matches([',', ' ']).to_owned();
+        match all.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push((x, point)),
+            None => all.push(Series { name, points: vec![(x, point)] }),
+        }
+    }
+    for series in &mut all {
+        series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    all
+}
+
+/// What an expectation allows, where the point it speaks of is on the axis.
+struct Allowed {
+    x: f64,
+    low: f64,
+    high: f64,
+}
+
+/// Bounds for the mean of `metric`; a point of the sweep is found by its identity, so that an
+/// expectation for a named configuration counts where the sweep passes through it.
+fn allowed(stored: &Stored, metric: &str, all: &[Series<'_>]) -> Vec<Allowed> {
+    let of = |name: &str| stored.summary.points.iter().find(|point| point.configuration == name);
+    let expectations = stored.summary.expectations.iter();
+    let about = expectations.filter(|e| e.metric == metric && e.statistic == "mean" && !e.relative);
+    about
+        .filter_map(|expectation| {
+            let id = &of(&expectation.configuration)?.id;
+            let points = all.iter().flat_map(|series| &series.points);
+            let x = points.clone().find(|(_, point)| point.id == *id)?.0;
+            let low = expectation.at_least.unwrap_or(f64::NEG_INFINITY);
+            Some(Allowed { x, low, high: expectation.at_most.unwrap_or(f64::INFINITY) })
+        })
+        .collect()
+}
+
+/// The picture, or `None` where no point has exactly this one axis.
+#[must_use]
+pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawing> {
+    let swept = Swept::new(stored, path);
+    let all = series(stored, &swept);
+    if all.is_empty() {
+        return None;
+    }
+    let metric = column.name.as_str();
+    let points = || all.iter().flat_map(|series| &series.points);
+    let figure = |point: &StoredPoint, figure| point.figure(metric, figure);
+    let means = points().map(|(_, point)| figure(point, Figure::Mean).value);
+    let scale = Scale::for_values(column.unit(), means);
+    let factor = scale.factor();
+    let allowed = allowed(stored, metric, &all);
+    let figures = points().flat_map(|(_, point)| {
+        let mean = figure(point, Figure::Mean);
+        [mean.value, mean.interval.low, mean.interval.high, figure(point, Figure::P95).value]
+    });
+    let bounds = allowed.iter().flat_map(|allowed| [allowed.low, allowed.high]);
+    let y = Axis::for_figures(figures.chain(bounds).map(|value| value * factor));
+
+    let mut drawing = Drawing::new((WIDTH, HEIGHT));
+    let percent = stored.summary.confidence * 100.0;
+    let subtitle = scale.heading(&format!("{}, mean", column.title()));
+    let title = format!("{} by {}", capital(&column.title()), short_path(path));
+    let top = heading(&mut drawing, &title, &subtitle);
+    let mut entries: Vec<Entry> = all
+        .iter()
+        .enumerate()
+        .map(|(index, series)| {
+            let name = if series.name.is_empty() { "mean" } else { series.name.as_str() };
+            Entry { look: Look::Curve(index), text: name.to_owned() }
+        })
+        .collect();
+    let band = format!("{percent:.4} % interval of the mean");
+    let band = band.replace(".0000", "");
+    entries.push(Entry { look: Look::Fill(colour(0), BAND), text: band });
+    entries.push(Entry { look: Look::Thin(MUTED), text: "95th percentile".to_owned() });
+    if !allowed.is_empty() {
+        let text = "range expected of the mean".to_owned();
+        entries.push(Entry { look: Look::Fill(EXPECTED, 0.35), text });
+    }
+    let right = legend(&mut drawing, &entries, top + 8.0);
+    let outer = Area { left: MARGIN, top: top + 4.0, right, bottom: HEIGHT - MARGIN + 6.0 };
+    let panel = Panel::draw(&mut drawing, outer, swept.axis(), y, path);
+    panel.data(&mut drawing, |drawing| {
+        for Allowed { x, low, high } in &allowed {
+            // An open end reaches the end of the axis, and so is clipped there.
+            let clip = |bound: f64| (bound * factor).clamp(panel.y.low, panel.y.high);
+            let (x, top) = panel.place(*x, clip(*high));
+            let area = Area {
+                left: (x - 9.0).max(panel.area.left),
+                top,
+                right: (x + 9.0).min(panel.area.right),
+                bottom: panel.place(panel.x.low, clip(*low)).1,
+            };
+            drawing.marks.push(Mark::Box { area, colour: EXPECTED, opacity: 0.35 });
+        }
+        for (index, series) in all.iter().enumerate() {
+            curve(drawing, &panel, index, series, metric, factor);
+        }
+    });
+    Some(drawing)
+}
+
+fn curve(
+    drawing: &mut Drawing,
+    panel: &Panel,
+    index: usize,
+    series: &Series<'_>,
+    metric: &str,
+    factor: f64,
+) {
+    let places = |figure: &dyn Fn(&StoredPoint) -> f64| -> Vec<_> {
+        let known = series.points.iter().map(|(x, point)| (*x, figure(point)));
+        let known = known.filter(|(_, value)| value.is_finite());
+        known.map(|(x, value)| panel.place(x, value * factor)).collect()
+    };
+    let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
+    let bounded = |point: &StoredPoint| mean(point).interval.is_bounded();
+    let mut band = places(&|p| if bounded(p) { mean(p).interval.low } else { f64::NAN });
+    let upper = places(&|p| if bounded(p) { mean(p).interval.high } else { f64::NAN });
+    band.extend(upper.into_iter().rev());
+    if band.len() >= 4 {
+        drawing.marks.push(Mark::Area { points: band, colour: colour(index), opacity: BAND });
+    }
+    let points = places(&|point| point.figure(metric, Figure::P95).value);
+    let thin = Some((4.0, 3.0));
+    drawing.marks.push(Mark::Line { points, colour: colour(index), width: 1.2, dash: thin });
+    let points = places(&|point| mean(point).value);
+    for at in &points {
+        drawing.marks.push(Mark::Dot { at: *at, radius: 3.6, colour: colour(index) });
+    }
+    let dash = dash(index);
+    drawing.marks.push(Mark::Line { points, colour: colour(index), width: CURVE, dash });
+}
+
+/// The last key of a path, for a title.
+#[must_use]
+pub fn short_path(path: &str) -> String {
+    path.rsplit('.').next().unwrap_or(path).replace('_', " ")
+}
+
+/// With a capital letter at the start.
+#[must_use]
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

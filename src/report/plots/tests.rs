@@ -1,0 +1,182 @@
+//! What can be asserted of pictures.
+
+use super::drawing::{Area, Mark};
+use super::style::{INK, text_width};
+use super::*;
+use crate::report::tests::{point, stored};
+use crate::scenario::Point;
+
+fn named(names: &[&str]) -> Vec<Point> {
+    names.iter().zip(1..).map(|(name, id)| point(id, name, &[])).collect()
+}
+
+fn swept(base: &str, sizes: &[u64]) -> Vec<Point> {
+    let one = |(size, id): (&u64, u64)| {
+        let name = format!("{base}orchagent.pop_batch_size={size}");
+        point(id, &name, &[("orchagent.pop_batch_size", *size)])
+    };
+    sizes.iter().zip(100..).map(one).collect()
+}
+
+fn grid() -> Vec<Point> {
+    let one = |(row, column): (u64, u64)| {
+        let name = format!("orchagent.flap.count={row}, orchagent.pop_batch_size={column}");
+        let axes = [("orchagent.flap.count", row), ("orchagent.pop_batch_size", column)];
+        point(row * 10_000 + column, &name, &axes)
+    };
+    let rows = [1_u64, 7, 14];
+    rows.iter().flat_map(|r| [32_u64, 128, 1024].map(|c| (*r, c))).map(one).collect()
+}
+
+const LONG: &str = "pop 1024, pruned traffic hashed to dead members too, as before the fix of 2025";
+
+/// Scenarios of many shapes, with the pictures of each.
+fn galleries() -> Vec<(&'static str, Vec<Plot>)> {
+    let mut with_sweep = named(&["pop 1024", "pop 128"]);
+    with_sweep.extend(swept("", &[32, 64, 128, 256, 512, 1024, 2048, 4096, 8192]));
+    let mut two_eras = swept("era A, ", &[64, 128, 256]);
+    two_eras.extend(swept("era B, ", &[64, 128, 256]));
+    let names: Vec<String> = (0..40).map(|n| format!("{LONG} {n}")).collect();
+    let many: Vec<&str> = names.iter().map(String::as_str).collect();
+    let dense: Vec<u64> = (1..=60).map(|n| n * 1_000_003).collect();
+    let all = [
+        ("one", named(&["base"]), 40),
+        ("two", named(&["pop 1024", "pop 128"]), 40),
+        ("sweep", with_sweep, 40),
+        ("eras", two_eras, 40),
+        ("grid", grid(), 40),
+        ("many", named(&many), 12),
+        ("dense", swept("", &dense), 12),
+        ("single replication", named(&["a", "b"]), 1),
+    ];
+    all.into_iter()
+        .map(|(name, points, replications)| {
+            (name, plots(&stored(points, replications), None, None))
+        })
+        .collect()
+}
+
+fn all_pictures(mut check: impl FnMut(&str, &Plot)) {
+    for (gallery, plots) in galleries() {
+        assert!(gallery == "single replication" || !plots.is_empty(), "{gallery}");
+        for plot in &plots {
+            check(&format!("{gallery}, {}", plot.name), plot);
+        }
+    }
+}
+
+#[test]
+fn data_stay_within_their_axes() {
+    all_pictures(|name, plot| {
+        assert!(!plot.drawing.panels.is_empty(), "{name}");
+        for (area, range) in &plot.drawing.panels {
+            for mark in &plot.drawing.marks[range.clone()] {
+                let bounds = mark.bounds();
+                let finite = [bounds.left, bounds.top, bounds.right, bounds.bottom];
+                assert!(finite.iter().all(|v| v.is_finite()), "{name}: {mark:?}");
+                // Letters may stand a little over the edge of a bar.
+                assert!(area.holds(&bounds, 1.0), "{name}: {mark:?} leaves {area:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn labels_do_not_collide_and_stay_in_the_picture() {
+    all_pictures(|name, plot| {
+        let picture =
+            Area { left: 0.0, top: 0.0, right: plot.drawing.size.0, bottom: plot.drawing.size.1 };
+        let letters: Vec<&Mark> =
+            plot.drawing.marks.iter().filter(|m| matches!(m, Mark::Text { .. })).collect();
+        for (index, mark) in letters.iter().enumerate() {
+            let bounds = mark.bounds();
+            assert!(picture.holds(&bounds, 0.0), "{name}: {mark:?} is cut");
+            for other in &letters[..index] {
+                assert!(!bounds.overlaps(&other.bounds()), "{name}: {mark:?} hits {other:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn every_series_has_an_entry() {
+    let texts = |plot: &Plot| -> Vec<String> {
+        let text = |mark: &Mark| match mark {
+            Mark::Text { text, .. } => Some(text.clone()),
+            _ => None,
+        };
+        plot.drawing.marks.iter().filter_map(text).collect()
+    };
+    let two = stored(named(&["pop 1024", "pop 128"]), 40);
+    let mut kinds = Vec::new();
+    for plot in plots(&two, None, None) {
+        let texts = texts(&plot);
+        kinds.push(plot.kind);
+        if plot.kind != Kind::Difference {
+            assert!(texts.contains(&"pop 1024".to_owned()), "{}: {texts:?}", plot.name);
+        }
+        assert!(texts.contains(&"pop 128".to_owned()), "{}: {texts:?}", plot.name);
+        if plot.kind == Kind::Attribution {
+            for part in ["notification queue", "residual batch"] {
+                assert!(texts.contains(&part.to_owned()), "{}: {texts:?}", plot.name);
+            }
+        }
+    }
+    assert!(kinds.contains(&Kind::Attribution) && kinds.contains(&Kind::Distribution));
+    assert!(!kinds.contains(&Kind::Sweep) && !kinds.contains(&Kind::HeatMap));
+    let mut eras = swept("era A, ", &[64, 128, 256]);
+    eras.extend(swept("era B, ", &[64, 128, 256]));
+    let sweep = plots(&stored(eras, 40), Some(Kind::Sweep), Some("packet_loss_duration"));
+    let texts = texts(&sweep[0]);
+    assert!(texts.contains(&"era A".to_owned()) && texts.contains(&"era B".to_owned()));
+}
+
+#[test]
+fn a_heat_map_has_the_number_of_every_cell() {
+    let drawn = plots(&stored(grid(), 12), Some(Kind::HeatMap), Some("packet_loss_duration"));
+    let (_, cells) = &drawn[0].drawing.panels[0];
+    let marks = &drawn[0].drawing.marks[cells.clone()];
+    assert_eq!(marks.iter().filter(|mark| matches!(mark, Mark::Text { .. })).count(), 9);
+}
+
+#[test]
+fn the_same_results_give_the_same_bytes() {
+    let points = || named(&["pop 1024", "pop 128", "pop 64"]);
+    let svgs = |plots: Vec<Plot>| -> Vec<String> {
+        plots.iter().map(|plot| plot.drawing.svg().unwrap()).collect()
+    };
+    let first = svgs(plots(&stored(points(), 40), None, None));
+    assert_eq!(first, svgs(plots(&stored(points(), 40), None, None)));
+    assert!(first.iter().all(|svg| svg.contains("<text") && !svg.contains("<image")));
+}
+
+#[test]
+fn files_are_whole_and_named_after_what_they_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawn = plots(
+        &stored(named(&["pop 1024", "pop 128"]), 12),
+        Some(Kind::Attribution),
+        Some("packet_loss_duration"),
+    );
+    let written = write(&drawn, folder.path()).unwrap();
+    assert_eq!(written, [folder.path().join("attribution-packet-loss-duration.svg")]);
+    let png = std::fs::read(written[0].with_extension("png")).unwrap();
+    assert_eq!(&png[1..4], b"PNG");
+    let size = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    assert_eq!((size(16), size(20)), (1920, 800));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn the_bounds_of_a_text_are_where_it_stands() {
+    let mark = Mark::Text {
+        at: (100.0, 50.0),
+        text: "0.5".to_owned(),
+        size: 10.0,
+        colour: INK,
+        align: drawing::Align::Right,
+    };
+    let bounds = mark.bounds();
+    assert_eq!((bounds.right, bounds.top, bounds.bottom), (100.0, 45.0, 55.0));
+    assert!((bounds.left - (100.0 - text_width("0.5", 10.0))).abs() < 1e-9);
+}

@@ -1,0 +1,303 @@
+//! A run read back from its folder: what pictures and the report are made from, at the end of the
+//! run as well as later.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::models::Unit;
+use crate::statistics::{Estimate, Interval};
+
+/// The results of one scenario.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// `summary.json`.
+    pub summary: StoredSummary,
+    /// `manifest.json`.
+    pub manifest: Value,
+    /// From `results.csv`: for each point, for each metric of the main table, the figure of each
+    /// replication; NaN for what did not come about.
+    pub values: Vec<HashMap<String, Vec<f64>>>,
+}
+
+/// What `summary.json` says.
+#[derive(Clone, Debug, Deserialize)]
+pub struct StoredSummary {
+    /// Version of the format.
+    pub version: u32,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The question.
+    pub description: String,
+    /// Where its figures come from.
+    pub sources: Vec<String>,
+    /// Confidence of the intervals.
+    pub confidence: f64,
+    /// What was measured.
+    pub columns: Vec<StoredColumn>,
+    /// What came out.
+    pub points: Vec<StoredPoint>,
+    /// What had to come out.
+    pub expectations: Vec<StoredExpectation>,
+    /// Legal but hopeless settings.
+    pub warnings: Vec<String>,
+}
+
+/// A metric.
+#[derive(Clone, Debug, Deserialize)]
+pub struct StoredColumn {
+    /// Its name.
+    pub name: String,
+    /// The component it is of.
+    pub component: String,
+    /// The symbol of its unit.
+    unit: String,
+    /// What it is.
+    pub summary: String,
+    /// Whether it is in the main table by default.
+    pub headline: bool,
+    /// The metric it is a part of.
+    pub part_of: Option<String>,
+}
+
+/// A point.
+#[derive(Clone, Debug, Deserialize)]
+pub struct StoredPoint {
+    /// Its identity.
+    pub id: String,
+    /// Its name.
+    pub configuration: String,
+    /// What a reader must know.
+    pub note: Option<String>,
+    /// The swept paths with its values.
+    pub axes: Map<String, Value>,
+    /// How many replications it has.
+    pub replications: u64,
+    /// How they ended.
+    pub statuses: Map<String, Value>,
+    /// The share that did not converge.
+    not_converged: StoredEstimate,
+    /// Its figures.
+    metrics: HashMap<String, StoredMetric>,
+}
+
+/// A metric at a point.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct StoredMetric {
+    mean: StoredEstimate,
+    p50: StoredEstimate,
+    p95: StoredEstimate,
+    p99: StoredEstimate,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct StoredEstimate {
+    value: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+/// An expectation and what became of it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct StoredExpectation {
+    /// In words.
+    pub expected: String,
+    /// Held or not.
+    pub verdict: String,
+    /// What came out.
+    got: StoredEstimate,
+    /// Where it comes from.
+    pub source: String,
+    /// Where it stands.
+    pub origin: String,
+    /// The point.
+    pub configuration: String,
+    /// The metric.
+    pub metric: String,
+    /// The figure over the replications.
+    pub statistic: String,
+    /// Whether it is about a ratio or difference to another point.
+    pub relative: bool,
+    /// The least value allowed.
+    pub at_least: Option<f64>,
+    /// The greatest value allowed.
+    pub at_most: Option<f64>,
+}
+
+/// A figure over replications that pictures and the report show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// The mean.
+    Mean,
+    /// The median.
+    P50,
+    /// The 95th percentile.
+    P95,
+    /// The 99th percentile.
+    P99,
+}
+
+impl From<StoredEstimate> for Estimate {
+    fn from(stored: StoredEstimate) -> Self {
+        let low = stored.low.unwrap_or(f64::NEG_INFINITY);
+        let high = stored.high.unwrap_or(f64::INFINITY);
+        Self { value: stored.value.unwrap_or(f64::NAN), interval: Interval { low, high } }
+    }
+}
+
+impl StoredColumn {
+    /// Its unit.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        let all = [Unit::Seconds, Unit::Share, Unit::PerSecond];
+        all.into_iter().find(|unit| unit.symbol() == self.unit).unwrap_or(Unit::Count)
+    }
+
+    /// Its name for a reader.
+    #[must_use]
+    pub fn title(&self) -> String {
+        self.name.replace('_', " ")
+    }
+}
+
+impl StoredPoint {
+    /// A figure of a metric; [`Estimate::UNKNOWN`] if there is none of that name.
+    #[must_use]
+    pub fn figure(&self, metric: &str, figure: Figure) -> Estimate {
+        self.metrics.get(metric).map_or(Estimate::UNKNOWN, |metric| {
+            Estimate::from(match figure {
+                Figure::Mean => metric.mean,
+                Figure::P50 => metric.p50,
+                Figure::P95 => metric.p95,
+                Figure::P99 => metric.p99,
+            })
+        })
+    }
+
+    /// The share of replications that did not converge.
+    #[must_use]
+    pub fn not_converged(&self) -> Estimate {
+        self.not_converged.into()
+    }
+}
+
+impl StoredExpectation {
+    /// What came out.
+    #[must_use]
+    pub fn got(&self) -> Estimate {
+        self.got.into()
+    }
+}
+
+impl Stored {
+    /// Reads the results in `folder`.
+    ///
+    /// # Errors
+    /// A file that is not there or not of this version's format.
+    pub fn read(folder: &Path) -> Result<Self, StoredError> {
+        let summary: StoredSummary = read_json(folder, "summary.json")?;
+        let manifest: Value = read_json(folder, "manifest.json")?;
+        let mut stored = Self { summary, manifest, values: Vec::new() };
+        let path = folder.join("results.csv");
+        stored.values = stored
+            .read_rows(&path)
+            .map_err(|error| StoredError { path, reason: error.to_string() })?;
+        Ok(stored)
+    }
+
+    /// The metrics of the main table: those the scenario names, else the headline ones.
+    #[must_use]
+    pub fn main_columns(&self) -> Vec<&StoredColumn> {
+        let named = self.manifest.pointer("/resolved/run/metrics").and_then(Value::as_array);
+        let columns = &self.summary.columns;
+        match named {
+            Some(names) if !names.is_empty() => names
+                .iter()
+                .filter_map(|name| columns.iter().find(|c| Some(c.name.as_str()) == name.as_str()))
+                .collect(),
+            _ => columns.iter().filter(|column| column.headline).collect(),
+        }
+    }
+
+    /// The figures of a metric at the point number `point`, by replication; empty for a metric
+    /// that is not in the main table.
+    #[must_use]
+    pub fn values(&self, point: usize, metric: &str) -> &[f64] {
+        self.values.get(point).and_then(|metrics| metrics.get(metric)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The parts of a metric.
+    #[must_use]
+    pub fn parts(&self, whole: &str) -> Vec<&StoredColumn> {
+        let part = |column: &&StoredColumn| column.part_of.as_deref() == Some(whole);
+        self.summary.columns.iter().filter(part).collect()
+    }
+
+    fn read_rows(&self, path: &Path) -> Result<Vec<HashMap<String, Vec<f64>>>, csv::Error> {
+        let mut reader = csv::Reader::from_path(path)?;
+        let heading = reader.headers()?.clone();
+        let place = |name: &str| heading.iter().position(|column| column == name);
+        let missing =
+            |name: &str| csv::Error::from(io::Error::other(format!("it has no column {name}")));
+        let point_column = place("point").ok_or_else(|| missing("point"))?;
+        let name_column = place("configuration").ok_or_else(|| missing("configuration"))?;
+        let replication_column = place("replication").ok_or_else(|| missing("replication"))?;
+        let columns: Vec<(usize, &str)> = self
+            .main_columns()
+            .iter()
+            .filter_map(|column| Some((place(&column.name)?, column.name.as_str())))
+            .collect();
+        let points: HashMap<(&str, &str), usize> = self
+            .summary
+            .points
+            .iter()
+            .enumerate()
+            .map(|(index, point)| ((point.id.as_str(), point.configuration.as_str()), index))
+            .collect();
+        let most = |point: &StoredPoint| point.replications as usize;
+        let mut values: Vec<Vec<Vec<f64>>> = self
+            .summary
+            .points
+            .iter()
+            .map(|point| vec![vec![f64::NAN; most(point)]; columns.len()])
+            .collect();
+        let mut row = csv::StringRecord::new();
+        while reader.read_record(&mut row)? {
+            let key = (&row[point_column], &row[name_column]);
+            let (Some(&point), Ok(replication)) =
+                (points.get(&key), row[replication_column].parse::<usize>())
+            else {
+                continue;
+            };
+            for (kept, (column, _)) in values[point].iter_mut().zip(&columns) {
+                if let (Some(kept), Ok(figure)) = (kept.get_mut(replication), row[*column].parse())
+                {
+                    *kept = figure;
+                }
+            }
+        }
+        let name = |(values, (_, name)): (Vec<f64>, &(usize, &str))| ((*name).to_owned(), values);
+        Ok(values.into_iter().map(|v| v.into_iter().zip(&columns).map(name).collect()).collect())
+    }
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Result<T, StoredError> {
+    let path = folder.join(name);
+    let read = fs::read_to_string(&path).map_err(|error| error.to_string());
+    read.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
+        .map_err(|reason| StoredError { path, reason })
+}
+
+/// Results that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{} cannot be used: {reason}", path.display())]
+pub struct StoredError {
+    /// The file.
+    path: PathBuf,
+    /// Why.
+    reason: String,
+}

@@ -1,0 +1,124 @@
+//! The Trace Event Format (JSON), as ui.perfetto.dev and chrome://tracing read it: complete events
+//! (X), counters (C) and metadata (M), with whole ids and times in microseconds.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::Timeline;
+use crate::engine::SimTime;
+use crate::engine::trace::{Lane, Span};
+
+/// Writes the timeline. Spans that overlap in one lane go to lanes of their own, as the format
+/// has no place for two at once that are not one within the other.
+///
+/// # Errors
+/// Those of `output`.
+pub fn write_chrome(timeline: Timeline<'_>, output: impl Write) -> io::Result<()> {
+    let mut writer = EventWriter { output, first: true };
+    writer.output.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")?;
+    for (index, name) in timeline.components.iter().enumerate() {
+        let args = json!({ "name": name });
+        writer
+            .event(&json!({ "ph": "M", "name": "process_name", "pid": index + 1, "args": args }))?;
+    }
+    let mut spans: BTreeMap<Lane, Vec<&Span>> = BTreeMap::new();
+    for span in &timeline.trace.spans {
+        spans.entry(span.lane).or_default().push(span);
+    }
+    let mut thread: u32 = 0;
+    for lane in timeline.lanes() {
+        let own = spans.remove(&lane).unwrap_or_default();
+        for (row, spans) in rows(own).into_iter().enumerate() {
+            thread += 1;
+            let suffix = if row > 0 { format!(" ({})", row + 1) } else { String::new() };
+            writer.thread(timeline, lane, thread, &suffix)?;
+            for span in spans {
+                let duration = micros(span.end.as_nanos() - span.start.as_nanos());
+                let args = json!({ "value": span.value });
+                writer.complete(lane, thread, span.name, span.start, duration, &args)?;
+            }
+            let instants = timeline.trace.instants.iter().filter(|i| row == 0 && i.lane == lane);
+            for instant in instants {
+                let args = json!({ "value": instant.value });
+                writer.complete(lane, thread, instant.name, instant.time, json!(0), &args)?;
+            }
+        }
+    }
+    for level in &timeline.trace.levels {
+        let ts = micros(level.time.as_nanos());
+        let args = json!({ level.name: level.value });
+        let pid = u32::from(level.component) + 1;
+        writer.event(
+            &json!({ "ph": "C", "name": level.name, "pid": pid, "tid": 0, "ts": ts, "args": args }),
+        )?;
+    }
+    writer.output.write_all(b"\n]}\n")?;
+    writer.output.flush()
+}
+
+struct EventWriter<W> {
+    output: W,
+    first: bool,
+}
+
+impl<W: Write> EventWriter<W> {
+    fn event(&mut self, event: &Value) -> io::Result<()> {
+        if !std::mem::take(&mut self.first) {
+            self.output.write_all(b",\n")?;
+        }
+        serde_json::to_writer(&mut self.output, event).map_err(io::Error::from)
+    }
+
+    fn thread(
+        &mut self,
+        timeline: Timeline<'_>,
+        lane: Lane,
+        thread: u32,
+        suffix: &str,
+    ) -> io::Result<()> {
+        let pid = u32::from(lane.component) + 1;
+        let name = json!({ "name": format!("{}{suffix}", timeline.lane(lane)) });
+        let order = json!({ "sort_index": thread });
+        for (kind, args) in [("thread_name", name), ("thread_sort_index", order)] {
+            let event = json!({ "ph": "M", "name": kind, "pid": pid, "tid": thread, "args": args });
+            self.event(&event)?;
+        }
+        Ok(())
+    }
+
+    fn complete(
+        &mut self,
+        lane: Lane,
+        thread: u32,
+        name: &str,
+        start: SimTime,
+        duration: Value,
+        args: &Value,
+    ) -> io::Result<()> {
+        let (pid, ts) = (u32::from(lane.component) + 1, micros(start.as_nanos()));
+        self.event(&json!({
+            "ph": "X", "name": name, "pid": pid, "tid": thread, "ts": ts, "dur": duration, "args": args,
+        }))
+    }
+}
+
+/// The spans in rows in which none overlaps another; at least one row.
+fn rows(mut spans: Vec<&Span>) -> Vec<Vec<&Span>> {
+    spans.sort_by_key(|span| (span.start, span.end));
+    let mut rows: Vec<Vec<&Span>> = vec![Vec::new()];
+    for span in spans {
+        let free = |row: &&mut Vec<&Span>| row.last().is_none_or(|last| last.end <= span.start);
+        match rows.iter_mut().find(free) {
+            Some(row) => row.push(span),
+            None => rows.push(vec![span]),
+        }
+    }
+    rows
+}
+
+/// Nanoseconds as microseconds: whole where they are, so that no digit is lost.
+fn micros(nanos: u64) -> Value {
+    if nanos.is_multiple_of(1_000) { json!(nanos / 1_000) } else { json!(nanos as f64 / 1e3) }
+}

@@ -1,0 +1,82 @@
+//! Timelines of made-up events.
+
+use super::*;
+use crate::engine::SimTime;
+use crate::engine::trace::{Instant, Level, Span};
+
+fn at(millis: u64) -> SimTime {
+    SimTime::from_nanos(millis * 1_000_000)
+}
+
+fn trace() -> Trace {
+    let busy = Lane { component: 0, lane: 0 };
+    let path = Lane { component: 0, lane: 5 };
+    let span =
+        |lane, name, start, end, value| Span { lane, name, start: at(start), end: at(end), value };
+    let mut trace = Trace::default();
+    trace.name_lane(busy, "main loop");
+    trace.name_lane(path, "<path> \"3\"");
+    trace.spans = vec![
+        span(busy, "route batch", 0, 500, 1024),
+        span(busy, "port notification", 500, 501, 1),
+        span(busy, "route batch", 501, 1000, 1024),
+        span(path, "publication", 100, 300, 0),
+        span(path, "notification queue", 300, 1000, 2),
+        // It overlaps the one before.
+        span(path, "LAG pass", 900, 1200, 0),
+    ];
+    let instant = |name, time| Instant { lane: path, name, time: at(time), value: 0 };
+    trace.instants = vec![instant("down", 100), instant("pruned", 1200)];
+    let level = |time, value| Level { component: 0, name: "routes waiting", time: at(time), value };
+    trace.levels = vec![level(0, 2048.0), level(500, 1024.5)];
+    trace
+}
+
+fn with_timeline<T>(use_it: impl Fn(Timeline<'_>) -> T) -> T {
+    let components = ["orchagent".to_owned()];
+    use_it(Timeline { components: &components, trace: &trace() })
+}
+
+#[test]
+fn a_chrome_trace_has_whole_ids_and_no_overlap_within_a_lane() {
+    let bytes = with_timeline(|timeline| {
+        let mut output = Vec::new();
+        write_chrome(timeline, &mut output).unwrap();
+        output
+    });
+    let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let events = document["traceEvents"].as_array().unwrap();
+    let mut ends: std::collections::BTreeMap<u64, f64> = std::collections::BTreeMap::new();
+    for event in events {
+        let kind = event["ph"].as_str().unwrap();
+        assert!(["X", "C", "M"].contains(&kind), "{event}");
+        assert!(event["pid"].is_u64(), "{event}");
+        if kind == "M" {
+            continue;
+        }
+        assert!(event["ts"].is_number() && event["tid"].is_u64(), "{event}");
+        let (start, length) = (event["ts"].as_f64().unwrap(), event["dur"].as_f64());
+        if let (Some(length), true) = (length, length != Some(0.0)) {
+            let end = ends.entry(event["tid"].as_u64().unwrap()).or_default();
+            assert!(start >= *end, "{event}");
+            *end = start + length;
+        }
+    }
+    let names: Vec<&str> = events
+        .iter()
+        .filter(|event| event["name"] == "thread_name")
+        .map(|event| event["args"]["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["main loop", "<path> \"3\"", "<path> \"3\" (2)"]);
+    assert_eq!(events.iter().filter(|event| event["ph"] == "C").count(), 2);
+}
+
+#[test]
+fn the_text_is_in_order_of_time() {
+    insta::assert_snapshot!(with_timeline(text));
+}
+
+#[test]
+fn the_chain_says_what_was_waited_for_and_what_went_on_meanwhile() {
+    insta::assert_snapshot!(with_timeline(explain));
+}

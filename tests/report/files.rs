@@ -1,0 +1,78 @@
+//! The files that `run`, `plot` and `report` write.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{convsim, scenario};
+
+const NAME: &str = "chassis-packet-pop-batch";
+
+fn run(output: &Path, extra: &[&str]) {
+    convsim()
+        .arg("run")
+        .arg(scenario("chassis-packet-pop-batch.json"))
+        .args(["--replications", "3", "--quiet", "--output"])
+        .arg(output)
+        .args(extra)
+        .assert()
+        .success();
+}
+
+#[test]
+fn a_run_draws_its_pictures_and_writes_its_report() {
+    let output = tempfile::tempdir().unwrap();
+    run(output.path(), &[]);
+    let folder = output.path().join(NAME);
+    for name in ["sweep", "attribution", "difference", "distribution"] {
+        for ending in ["svg", "png"] {
+            let file = folder.join(format!("plots/{name}-packet-loss-duration.{ending}"));
+            assert!(file.is_file(), "{}", file.display());
+        }
+    }
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(page.contains("pop 128") && page.contains("<svg"));
+    assert!(page.contains("Not pinned down by any source"));
+}
+
+#[test]
+fn pictures_and_report_from_stored_results_are_those_of_the_run() {
+    let output = tempfile::tempdir().unwrap();
+    run(output.path(), &[]);
+    let folder = output.path().join(NAME);
+    let picture = folder.join("plots/sweep-packet-loss-duration.svg");
+    let page = folder.join("report.html");
+    let before = (fs::read(&picture).unwrap(), fs::read(&page).unwrap());
+    fs::remove_file(&picture).unwrap();
+    fs::remove_file(&page).unwrap();
+    convsim().args(["plot", "--kind", "sweep"]).arg(&folder).assert().success();
+    convsim().arg("report").arg(&folder).assert().success();
+    assert_eq!(before, (fs::read(&picture).unwrap(), fs::read(&page).unwrap()));
+}
+
+#[test]
+fn without_plots_there_are_none() {
+    let output = tempfile::tempdir().unwrap();
+    run(output.path(), &["--no-plots"]);
+    assert!(!output.path().join(NAME).join("plots").exists());
+}
+
+#[test]
+fn a_folder_without_results_is_said_to_be_one() {
+    let empty = tempfile::tempdir().unwrap();
+    for command in ["plot", "report"] {
+        let output = convsim().arg(command).arg(empty.path()).assert().code(2);
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(text.contains("summary.json"), "{text}");
+    }
+}
+
+#[test]
+fn shells_and_man_are_served() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = convsim().args(["completions", shell]).assert().success();
+        assert!(String::from_utf8_lossy(&output.get_output().stdout).contains("convsim"));
+    }
+    let output = convsim().arg("man").assert().success();
+    let page = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    assert!(page.contains(".TH") && page.contains("trace"));
+}
