@@ -51,8 +51,10 @@ pub enum Problem {
     #[diagnostic(help("name the folders that convsim run --shard made, e.g. outputs/SCENARIO"))]
     NoShards { folder: PathBuf },
     #[error("{missing} replications of {points} points of {name} are missing")]
-    #[diagnostic(help("what is there is kept; run this, then merge again:\n{}", listed(commands)))]
-    Incomplete { name: String, missing: u64, points: usize, commands: Vec<String> },
+    #[diagnostic(help(
+        "what is there is kept; the commands on stdout run just what is missing, then merge again"
+    ))]
+    Incomplete { name: String, missing: u64, points: usize },
     #[error("{variable} is not set")]
     #[diagnostic(help(
         "--shard auto needs SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT (a Slurm array), or \

@@ -12,16 +12,17 @@ use convsim::experiment::{Batch, Shard};
 use convsim::scenario::{LoadOptions, Scenario};
 use serde_json::{Value, json};
 
-use super::Outcome;
 use super::arguments::{load, recorded};
 use super::error::{CliError, Problem};
 use super::run::{Format, Shown, count, open_store, prepare, refused, write_error, write_results};
+use super::{Outcome, print};
 
 /// What `convsim merge` understands.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Run it where the scenario file can be found under the name that the parts were run with. Every \
-replication counts once, however often it was run.")]
+replication counts once, however often it was run. When some are missing, the commands that run \
+just these are printed.")]
 pub struct Arguments {
     /// Folders of results that `convsim run --shard` made, e.g. outputs/SCENARIO
     #[arg(required = true, value_name = "DIR")]
@@ -156,13 +157,11 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         }
     });
     if !missing.is_empty() {
-        return Err(incomplete(origin, &scenario, &missing).into());
+        return Err(incomplete(origin, &scenario, &missing)?.into());
     }
     let tasks = tasks.map_err(|error| write_error(&folder, error))?;
-    let shown = Shown {
-        format: (!arguments.quiet).then_some(arguments.format),
-        plots: !arguments.no_plots,
-    };
+    let format = (!arguments.quiet).then_some(arguments.format);
+    let shown = Shown { format, pictures: !arguments.no_plots };
     write_results(&scenario, &mut store, &folder, &tasks, recorded(&origin.options), shown)
 }
 
@@ -184,18 +183,24 @@ fn find_journals(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn incomplete(origin: &Origin, scenario: &Scenario, missing: &[Batch]) -> Problem {
+/// Prints what runs just what is missing, so that it can be given to a shell; says how much it is.
+fn incomplete(
+    origin: &Origin,
+    scenario: &Scenario,
+    missing: &[Batch],
+) -> Result<Problem, CliError> {
     let mut shards: BTreeSet<Shard> = BTreeSet::new();
     for batch in missing {
         let owner = |r| origin.shard.of_task(scenario, batch.point, r);
         shards.extend(batch.replications.clone().map(owner));
     }
+    for &shard in &shards {
+        print(&format!("{}\n", origin.command(shard, scenario.run.replications)))?;
+    }
     let points: BTreeSet<usize> = missing.iter().map(|batch| batch.point).collect();
-    let command = |shard: &Shard| origin.command(*shard, scenario.run.replications);
-    Problem::Incomplete {
+    Ok(Problem::Incomplete {
         name: scenario.name.clone(),
         missing: count(missing),
         points: points.len(),
-        commands: shards.iter().map(command).collect(),
-    }
+    })
 }

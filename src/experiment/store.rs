@@ -1,6 +1,6 @@
 //! The rows of a scenario on the disk: what an earlier run completed is not run again.
 //!
-//! Every row goes into the [journal](super::journal) as it completes; the results are made from
+//! Every row goes into the journal (`journal.rs`) as it completes; the results are made from
 //! the journal when it has all of them. So a run that was interrupted, a run with replications or
 //! points added, and a run from nothing end with the same files. Rows are found by the identity of
 //! their point and their replication, never by their place in a file.

@@ -2,7 +2,8 @@ use std::fs;
 
 use super::*;
 
-const RESULT: [&str; 4] = ["manifest.json", "results.csv", "summary.csv", "summary.json"];
+const RESULT: [&str; 5] =
+    ["manifest.json", "report.html", "results.csv", "summary.csv", "summary.json"];
 
 fn ok(place: &Place, arguments: &[&str]) -> String {
     let output = place.convsim(arguments);
@@ -58,6 +59,10 @@ fn what_is_missing_is_named_with_what_runs_just_that() {
     let incomplete = place.convsim(&["merge", "outputs/links"]);
     assert_eq!(code(&incomplete), 2);
     insta::assert_snapshot!(stderr(&incomplete));
+    assert_eq!(
+        stdout(&incomplete),
+        "convsim run links.json --vary orchagent.pop_batch_size=32,64 --shard 2/3\n"
+    );
     assert!(!place.path("outputs/links/results.csv").exists());
 
     ok(&place, &[&["run", "links.json", "--shard", "2/3"], &sweep[..]].concat());
