@@ -82,7 +82,7 @@ fn expectation(case: &Case, figure: &Figure) -> Option<Value> {
     };
     let [low, high] = [1.0 - share, 1.0 + share].map(|factor| figure.measured * factor * scale);
     // What holds by a hair would fail for a handful of replications.
-    let clear = (figure.predicted / figure.measured - 1.0).abs() <= 0.9 * share;
+    let clear = (figure.predicted / figure.measured - 1.0).abs() <= 0.7 * share;
     (figure.measured > 0.0 && clear).then(|| {
         json!({
             "configuration": case.id, "metric": metric, "statistic": "p50",

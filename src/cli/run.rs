@@ -81,6 +81,15 @@ pub enum Format {
     Csv,
 }
 
+/// What is made of a result beside its files of figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// What is printed, if anything.
+    pub format: Option<Format>,
+    /// Whether pictures are drawn and `report.html` is written.
+    pub plots: bool,
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome, CliError> {
     let mut options = LoadOptions::from(&arguments.overrides);
@@ -173,8 +182,10 @@ fn run_scenario(
 ) -> Result<Outcome, CliError> {
     let tasks = simulate(arguments, scenario, store, None);
     let tasks = tasks.map_err(|error| write_error(folder, error))?;
-    let format = (!arguments.quiet).then_some(arguments.format);
-    let shown = Shown { format, pictures: !arguments.no_plots };
+    let shown = Shown {
+        format: (!arguments.quiet).then_some(arguments.format),
+        plots: !arguments.no_plots,
+    };
     write_results(scenario, store, folder, &tasks, recorded, shown)
 }
 
@@ -242,21 +253,13 @@ fn simulate(
     result
 }
 
-/// How a result is shown beside its tables of figures in files.
-#[derive(Clone, Copy, Debug)]
-pub struct Shown {
-    /// In which form it is printed, if at all.
-    pub format: Option<Format>,
-    /// Whether there are pictures and a report.
-    pub pictures: bool,
-}
-
 /// How many replications.
 pub fn count(tasks: &[Batch]) -> u64 {
     tasks.iter().map(|task| task.replications.end - task.replications.start).sum()
 }
 
-/// Makes the files from the rows of `tasks`, all of which are in the store, and shows the result.
+/// Makes the files from the rows of `tasks`, all of which are in the store, and prints the result in
+/// the format asked for, if any.
 pub fn write_results(
     scenario: &Scenario,
     store: &mut Store<'_>,
@@ -288,7 +291,7 @@ pub fn write_results(
     folder.write("summary.json", summary.as_bytes()).map_err(failed)?;
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
     folder.sync().map_err(failed)?;
-    if shown.pictures {
+    if shown.plots {
         let stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
         let plots = plots(&stored, None, None);
         plot::write(&plots, folder.path())?;
@@ -305,7 +308,11 @@ pub fn write_results(
         Some(Format::Json) => print(&summary)?,
         Some(Format::Csv) => print(&String::from_utf8_lossy(&summary_rows))?,
     }
-    let failures = summaries.iter().any(|summary| summary.count(Status::Failed) > 0);
+    let failures = summaries.iter().any(|summary| {
+        [Status::Failed, Status::TimeOverflow, Status::TooManyTimers]
+            .into_iter()
+            .any(|status| summary.count(status) > 0)
+    });
     Ok(if failures { Outcome::Failures } else { Outcome::Fine })
 }
 

@@ -160,7 +160,7 @@ impl StoredColumn {
     /// Its name for a reader.
     #[must_use]
     pub fn title(&self) -> String {
-        self.name.replace('_', " ")
+        self.name.replace(['_', '.'], " ")
     }
 }
 

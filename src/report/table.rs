@@ -20,8 +20,10 @@ pub const WIDTH: u16 = 80;
 const FIGURE_WIDTH: u16 = 14;
 /// More named configurations than this get one line each.
 const FULL_CONFIGURATIONS: usize = 12;
+/// Width of the column of configuration names beside four figures.
+const LABEL_WIDTH: u16 = WIDTH - 4 * (FIGURE_WIDTH + 1);
 /// More points of a sweep than this get one line each.
-const FULL_SWEEP: usize = 4;
+const FULL_SWEEP: usize = 1;
 /// Width of a heading above figures in a table with one line per point.
 const HEADING_WIDTH: usize = 14;
 /// Metrics beside each other in a table with one line per point.
@@ -90,12 +92,12 @@ fn full(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
         for summary in summaries {
             let metric = &summary.metrics[column];
             let figure = |estimate: Estimate| Cell::new(stacked(scale, estimate, FIGURE_WIDTH));
-            let label = Cell::new(&report.point(summary).configuration);
+            let label = Cell::new(broken(&report.point(summary).configuration, LABEL_WIDTH));
             let figures = [metric.mean, metric.p50, metric.p95, metric.p99].map(figure);
             table.add_row([label].into_iter().chain(figures));
         }
         // The same widths in each block, so that they line up.
-        let widths = [WIDTH - 4 * (FIGURE_WIDTH + 1)].into_iter().chain([FIGURE_WIDTH; 4]);
+        let widths = [LABEL_WIDTH].into_iter().chain([FIGURE_WIDTH; 4]);
         set_widths(&mut table, widths);
         align_right(&mut table, 1);
         let _ = writeln!(text, "{}", text_of(&table));
@@ -141,6 +143,23 @@ fn narrow_heading(scale: Scale, name: &str) -> String {
         let _ = write!(heading, "\n({})", scale.symbol());
     }
     heading
+}
+
+/// `name` in lines of `width`, broken at blanks, and within a long word after `.`, `_`, `=` or `,`:
+/// never within a number.
+fn broken(name: &str, width: u16) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    for word in name.split_inclusive([' ', '.', '_', '=', ',']) {
+        let length = word.trim_end().chars().count();
+        if used > 0 && used + length > usize::from(width) {
+            lines.push('\n');
+            used = 0;
+        }
+        lines.push_str(word);
+        used += word.chars().count();
+    }
+    lines
 }
 
 /// What the points vary in, to head their table.

@@ -1,5 +1,7 @@
 //! Which points a scenario has: its configurations, then the grid of its sweep.
 
+use std::collections::BTreeSet;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -140,6 +142,7 @@ fn read_configurations(
     problems: &mut Problems,
 ) -> Vec<Configuration> {
     let mut configurations: Vec<Configuration> = Vec::new();
+    let mut names = BTreeSet::new();
     for (index, item) in tree.get("configurations").map_or(&[][..], Node::items).iter().enumerate()
     {
         let path = format!("configurations[{index}]");
@@ -151,7 +154,7 @@ fn read_configurations(
             }
         }
         let Some(ConfigurationEntry { name, note, .. }) = part(item) else { continue };
-        if configurations.iter().any(|other| other.name == name) {
+        if !names.insert(name.clone()) {
             let origin = item.get("name").map_or(item.origin, |name| name.origin);
             let problem = Problem::DuplicateName { what: "configuration", name: name.clone() };
             problems.add(problem, &format!("{path}.name"), Some(origin));

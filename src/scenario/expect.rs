@@ -42,20 +42,33 @@ pub fn read_expectations(
 ) -> Vec<Expectation> {
     let items = tree.get("expect").map_or(&[][..], Node::items);
     let mut expectations = Vec::new();
+    let mut removed = Vec::new();
     for (index, node) in items.iter().enumerate() {
         let Some(entry) = part::<ExpectEntry>(node) else { continue };
         let path = format!("expect[{index}]");
         let mut reader = Reader { node, path, known, problems: &mut *problems };
         match reader.read(&entry) {
             Outcome::Read(expectation) => expectations.push(expectation),
-            Outcome::Removed(point) => warnings.push(format!(
-                "{}: the expectation for \"{point}\" is skipped: the command line removed it",
-                known.sources.line(node.origin)
-            )),
+            Outcome::Removed(point) => removed.push((point, known.sources.line(node.origin))),
             Outcome::Wrong => {}
         }
     }
+    warnings.extend(skipped(&removed));
     expectations
+}
+
+/// One sentence about the expectations whose points the command line has removed.
+fn skipped(removed: &[(String, String)]) -> Option<String> {
+    match removed {
+        [] => None,
+        [(point, place)] => Some(format!(
+            "{place}: the expectation for \"{point}\" is skipped: the command line removed it"
+        )),
+        many => Some(format!(
+            "{} expectations are skipped: the command line removed their configurations",
+            many.len()
+        )),
+    }
 }
 
 enum Outcome {

@@ -67,6 +67,11 @@ fn build(
         problems.add(Problem::TooManyPoints { points, limit }, "sweep", origin);
         return None;
     }
+    if run.horizon.is_zero() {
+        let origin = tree.get(RUN).and_then(|run| run.get("horizon")).map(|node| node.origin);
+        let (value, allowed) = ("0 s".to_owned(), "above 0 s".to_owned());
+        problems.add(Problem::OutOfRange { value, allowed }, "run.horizon", origin);
+    }
     let mut builder = PointBuilder::new(&tree, connection_names, sources, problems);
     let points = builder.build(&design);
     warnings.extend(builder.into_warnings());
@@ -171,7 +176,8 @@ fn check_names(tree: &Node, problems: &mut Problems) -> Option<String> {
             problems.add(problem, "", Some(tree.origin));
         }
     }
-    let Some(node) = tree.get("name") else {
+    let given = tree.get("name").filter(|node| !matches!(node.value, NodeValue::Null));
+    let Some(node) = given else {
         let problem = Problem::MissingKey { key: "name".to_owned(), allowed: NAME.to_owned() };
         problems.add(problem, "", Some(tree.origin));
         return None;

@@ -98,7 +98,34 @@ fn the_ring_handles_notifications_beside_the_batches_but_lag_keys_wait_until_it_
 }
 
 #[test]
-fn repeated_notifications_are_dropped_where_the_queue_deduplicates() {
+fn routes_over_zmq_are_not_charged_the_lua_pop() {
+    // swss-common#715: 10K entries in 120 ms.
+    let config = with(
+        busy(1000, "1 ms", 10_000),
+        json!({
+            "era": "z2", "flap": { "count": 0 },
+            "costs": { "pop_per_key": "1 s", "zmq_pop_per_entry": "12 us" }
+        }),
+    );
+    let runs = run(config, 1);
+    close(runs.mean("route_programming_time"), 10.12, 1e-6);
+    close(runs.mean("longest_pop"), 0.0, 0.0);
+}
+
+#[test]
+fn a_link_that_goes_up_down_and_up_again_ends_up_where_the_queue_deduplicates() {
+    let config = with(
+        busy(1000, "1 ms", 60_000),
+        json!({
+            "deduplicate_notifications": true,
+            "flap": { "count": 14, "repeat": 4, "return_after": "3 s", "period": "6 s" }
+        }),
+    );
+    assert_eq!(run(config, 5).converged, [true; 5]);
+}
+
+#[test]
+fn repeated_notifications_collapse_where_the_queue_deduplicates() {
     let config = with(
         busy(1000, "1 ms", 60_000),
         json!({

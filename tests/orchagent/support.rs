@@ -104,7 +104,7 @@ pub fn bare(batch: u32, per_route: &str, routes: u32) -> serde_json::Value {
         "teamd": { "reaction": "50 ms" },
         "flap": { "latency": zero },
         "costs": {
-            "select": zero, "pop_per_key": zero, "empty_pop": "1 us", "prepare_per_route": zero,
+            "select": zero, "pop_per_key": zero, "zmq_pop_per_entry": zero, "empty_pop": "1 us", "prepare_per_route": zero,
             "sai_create_route": per_route, "sai_set_route": per_route,
             "sai_remove_route": per_route, "sai_bulk_call": zero, "publish_per_route": zero,
             "batch": zero, "batch_variation": 0, "notification": zero,

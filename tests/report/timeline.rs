@@ -39,7 +39,7 @@ fn a_replication_is_the_same_with_and_without_a_record() {
 }
 
 #[test]
-fn the_stages_of_a_path_add_up_to_its_outage() {
+fn the_stages_of_a_path_last_as_long_as_its_outage() {
     let scenario = chassis();
     let columns = scenario.columns();
     for point in [0, 1, 5] {
@@ -52,7 +52,10 @@ fn the_stages_of_a_path_add_up_to_its_outage() {
         }
         let longest = outages.values().copied().fold(0.0, f64::max);
         let metric = columns.iter().position(|c| c.name == "path_outage.max").unwrap();
-        assert!((longest - row.figures[metric]).abs() < 1e-6, "{longest} {}", row.figures[metric]);
+        // Routes that were written again without the path lose nothing before it is pruned, so
+        // its traffic-weighted outage may be a little shorter.
+        let outage = row.figures[metric];
+        assert!(longest >= outage - 1e-9 && longest < outage * 1.01, "{longest} {outage}");
     }
 }
 

@@ -11,14 +11,14 @@
 //! ```
 //!
 //! Mechanisms, with their sources in the modules:
-//! - [`listen_queue`]: the listening socket. What does not fit is dropped, never refused.
-//! - [`timer_wheel`]: retransmissions fire in batches on the kernel's timer wheel. This is why a
+//! - `listen_queue`: the listening socket. What does not fit is dropped, never refused.
+//! - `timer_wheel`: retransmissions fire in batches on the kernel's timer wheel. This is why a
 //!   burst into a short backlog comes back as waves, each of which admits backlog + 1.
-//! - [`network`]: which segment meets which queue; orphans that go on retransmitting.
-//! - [`clients`]: closed loops, bursts, open streams; timeouts and retries.
-//! - [`server`]: the accept rules of Werkzeug single and threaded, gunicorn sync and gthread.
-//! - [`watchdog`]: gunicorn's master kills a silent sync worker.
-//! - [`program`]: a request's steps on shared cores, the interpreter lock of each process, locks,
+//! - `network`: which segment meets which queue; orphans that go on retransmitting.
+//! - `clients`: closed loops, bursts, open streams; timeouts and retries.
+//! - `server`: the accept rules of Werkzeug single and threaded, gunicorn sync and gthread.
+//! - `watchdog`: gunicorn's master kills a silent sync worker.
+//! - `program`: a request's steps on shared cores, the interpreter lock of each process, locks,
 //!   child processes, and the main loop of `ovs-vswitchd`.
 //!
 //! Not modelled: loss on the network, a proxy in front, `tcp_abort_on_overflow`, the kernel's

@@ -371,8 +371,10 @@ impl Orchagent {
         let repeats = |queued: &Notification| {
             (queued.link, queued.up, queued.own) == (message.link, message.up, message.own)
         };
-        if self.config.deduplicate_notifications && self.notifications.iter().any(repeats) {
-            return;
+        if self.config.deduplicate_notifications {
+            // The newest of equal messages counts, at its own place: were the older one kept, a
+            // link that goes up, down and up again would end as down.
+            self.notifications.retain(|queued| !repeats(queued));
         }
         self.notifications.push_back(message);
         if message.own && self.traffic.stage(message.link) == Stage::Publication {

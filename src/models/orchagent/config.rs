@@ -47,7 +47,7 @@ pub struct Config {
     /// Overrides the era: what becomes of routes whose next-hop group has lost its last member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub empty_next_hop_group: Option<EmptyNextHopGroup>,
-    /// Whether a port notification that repeats a queued one is dropped.
+    /// Whether a port notification replaces a queued one that says the same of the same port.
     #[schemars(extend("x-source" = "swss-common LruDedup queue, at HEAD of 2026; not in the eras A and B"))]
     pub deduplicate_notifications: bool,
     /// The ring thread for routes (orchagent `-R`).
@@ -116,6 +116,9 @@ pub struct Costs {
     /// Popping one route key: the Lua script runs inside Redis, which serves no one else meanwhile.
     #[schemars(extend("x-source" = "sonic-buildimage#16125: 8192 keys took more than 5.19 s on an S6100, at least 0.634 ms each"))]
     pub pop_per_key: DurationDistribution,
+    /// Taking one route entry from the ZMQ queue, in the eras whose routes come over ZMQ.
+    #[schemars(extend("x-source" = "swss-common#715: 10K entries in 120 ms, against 1796 ms through Redis"))]
+    pub zmq_pop_per_entry: DurationDistribution,
     /// A pop that finds nothing: one EVALSHA and a sweep.
     #[schemars(extend("x-source" = "inferred: 0.1 to 0.3 ms"))]
     pub empty_pop: DurationDistribution,
@@ -201,7 +204,8 @@ pub struct Topology {
     /// Where the traffic of a member goes that has been pruned from its group.
     #[schemars(extend("x-source" = "assumption: the loss formula of sonic-mgmt's test weights each path's outage with its share before the flap; `all_members` is the other extreme"))]
     pub rehash: Rehash,
-    /// Routes that wait in ROUTE_TABLE, not yet programmed, when the run starts.
+    /// Routes that wait in ROUTE_TABLE, not yet programmed, when the run starts. They are new
+    /// routes: they carry no traffic, and count as no loss, until they are programmed.
     #[schemars(range(min = 0, max = 4_000_000), extend("x-unit" = "routes", "x-source" = "the scenario's question"))]
     pub initial_backlog: u32,
     /// How long the loop is still busy with something else when the run starts.
@@ -280,7 +284,7 @@ pub struct Flap {
     /// How often each link flaps; more than once needs `return_after`.
     #[schemars(range(min = 1, max = 10_000), extend("x-unit" = "flaps", "x-source" = "the scenario's question"))]
     pub repeat: u32,
-    /// From one flap of a link to its next.
+    /// From one flap of a link to its next; at least `return_after` whatever is drawn.
     #[schemars(extend("x-source" = "the scenario's question"))]
     pub period: DurationDistribution,
 }
@@ -406,6 +410,7 @@ impl Default for Costs {
         Self {
             select: micros(90),
             pop_per_key: micros(634),
+            zmq_pop_per_entry: micros(12),
             empty_pop: micros(200),
             prepare_per_route: micros(0),
             sai_create_route: sai_route.clone(),

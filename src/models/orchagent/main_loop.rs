@@ -5,7 +5,7 @@
 
 use super::component::{Event, Orchagent};
 use super::config::{LinkKind, Mode};
-use super::era::{MAX_NOTIFICATION_POP, NotificationPop, RouteConsumer};
+use super::era::{MAX_NOTIFICATION_POP, NotificationPop, RouteConsumer, RouteTransport};
 use super::executors::Executor;
 use super::programmer::{Progress, Surroundings};
 use super::route_table::Entry;
@@ -389,8 +389,14 @@ impl Orchagent {
         let limit = u64::from(self.config.pop_batch_size);
         let popped = self.table.pop(limit, &mut self.pop_order, &mut self.batch);
         self.main_loop.popped += popped;
-        let pop = scaled(self.service.pop_per_key.draw_sum(popped), self.main_loop.factor);
-        self.measures.longest_pop = self.measures.longest_pop.max(pop);
+        let pop = match self.switches.route_transport {
+            RouteTransport::Redis => self.service.pop_per_key.draw_sum(popped),
+            RouteTransport::Zmq => self.service.zmq_pop_per_entry.draw_sum(popped),
+        };
+        let pop = scaled(pop, self.main_loop.factor);
+        if self.switches.route_transport == RouteTransport::Redis {
+            self.measures.longest_pop = self.measures.longest_pop.max(pop);
+        }
         self.step(engine, Phase::Pop, before.saturating_add(pop));
     }
 

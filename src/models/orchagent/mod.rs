@@ -22,8 +22,9 @@
 //! the key set with coalescing and random pops, publication behind syncd's current bulk, eras,
 //! modes and the ring, FRR's wave of updates, the next-hop groups alive during churn, and the
 //! traffic lost on each path at each instant. What is not: the order of keys within one batch
-//! (it only decides which of its two bulk calls a route is in), CRM polling, and the API mutex
-//! between the ring thread and the main thread.
+//! (it only decides which of its two bulk calls a route is in), CRM polling, the API mutex
+//! between the ring thread and the main thread, and, in async mode, syncd's time for removing
+//! next-hop groups that have lost their last route.
 //!
 //! - `config`: what a user sets, with sources; `era`: presets of swss behaviour.
 //! - `component`: state and events; `flaps`: which link changes when.
@@ -124,6 +125,13 @@ fn check_topology(config: &Config) -> Vec<Finding> {
             "topology.initial_backlog",
             format!("{} routes wait of {} in all", topology.initial_backlog, topology.routes),
             "at most topology.routes",
+        ));
+    }
+    if config.ring.enabled && config.ring.poll_interval.is_zero() {
+        findings.push(Finding::error(
+            "ring.poll_interval",
+            "0 s: the consumer would look again at one instant for ever",
+            "above 0 s; swss sleeps 500 ms",
         ));
     }
     if topology.link == LinkKind::RoutedPort && topology.members > 1 {

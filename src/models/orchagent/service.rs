@@ -66,6 +66,7 @@ macro_rules! costs {
 costs!(
     select,
     pop_per_key,
+    zmq_pop_per_entry,
     empty_pop,
     prepare_per_route,
     sai_create_route,

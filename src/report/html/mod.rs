@@ -93,7 +93,7 @@ pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
         name => summary.scenario,
         description => summary.description,
         replications,
-        confidence => summary.confidence * 100.0,
+        confidence => format!("{}", summary.confidence * 100.0),
         answer => answer::sentences(stored),
         warnings => summary.warnings,
         columns => headings(&columns, &scales),

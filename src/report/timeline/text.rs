@@ -24,7 +24,7 @@ pub fn text(timeline: Timeline<'_>) -> String {
         let what = format!("{}  {lasted}", with_value(span.name, span.value));
         lines.push((span.start, 1, place(span.lane), what));
     }
-    lines.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+    lines.sort_by_key(|line| (line.0, line.1));
     let width = lines.iter().map(|line| line.2.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (time, _, lane, what) in lines {
