@@ -160,10 +160,8 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         return Err(incomplete(origin, &scenario, &missing)?.into());
     }
     let tasks = tasks.map_err(|error| write_error(&folder, error))?;
-    let shown = Shown {
-        format: (!arguments.quiet).then_some(arguments.format),
-        plots: !arguments.no_plots,
-    };
+    let format = (!arguments.quiet).then_some(arguments.format);
+    let shown = Shown { format, pictures: !arguments.no_plots };
     write_results(&scenario, &mut store, &folder, &tasks, recorded(&origin.options), shown)
 }
 

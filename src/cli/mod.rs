@@ -56,14 +56,14 @@ enum Command {
     Check(check::Arguments),
     /// Compare two configurations of a scenario on common random numbers
     Compare(compare::Arguments),
+    /// Put the parts of a scenario that were run with --shard into one result
+    Merge(merge::Arguments),
     /// Draw pictures from stored results
     Plot(plot::Arguments),
     /// Make one HTML file from stored results
     Report(report::Arguments),
     /// Show what happened when in one replication
     Trace(trace::Arguments),
-    /// Put the parts of a scenario that were run with --shard into one result
-    Merge(merge::Arguments),
     Plan(plan::Args),
     Describe(describe::Args),
     New(new::Args),
@@ -97,10 +97,10 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
-        Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plan(arguments) => look(|out| plan::execute(&arguments, out)),
         Command::Describe(arguments) => look(|out| describe::execute(&arguments, out)),
         Command::New(arguments) => look(|out| new::execute(&arguments, out)),

@@ -81,15 +81,6 @@ pub enum Format {
     Csv,
 }
 
-/// What is made of a result beside its files of figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// What is printed, if anything.
-    pub format: Option<Format>,
-    /// Whether pictures are drawn and `report.html` is written.
-    pub plots: bool,
-}
-
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome, CliError> {
     let mut options = LoadOptions::from(&arguments.overrides);
@@ -182,10 +173,8 @@ fn run_scenario(
 ) -> Result<Outcome, CliError> {
     let tasks = simulate(arguments, scenario, store, None);
     let tasks = tasks.map_err(|error| write_error(folder, error))?;
-    let shown = Shown {
-        format: (!arguments.quiet).then_some(arguments.format),
-        plots: !arguments.no_plots,
-    };
+    let format = (!arguments.quiet).then_some(arguments.format);
+    let shown = Shown { format, pictures: !arguments.no_plots };
     write_results(scenario, store, folder, &tasks, recorded, shown)
 }
 
@@ -253,13 +242,21 @@ fn simulate(
     result
 }
 
+/// How a result is shown beside its tables of figures in files.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// In which form it is printed, if at all.
+    pub format: Option<Format>,
+    /// Whether there are pictures and a report.
+    pub pictures: bool,
+}
+
 /// How many replications.
 pub fn count(tasks: &[Batch]) -> u64 {
     tasks.iter().map(|task| task.replications.end - task.replications.start).sum()
 }
 
-/// Makes the files from the rows of `tasks`, all of which are in the store, and prints the result in
-/// the format asked for, if any.
+/// Makes the files from the rows of `tasks`, all of which are in the store, and shows the result.
 pub fn write_results(
     scenario: &Scenario,
     store: &mut Store<'_>,
@@ -291,7 +288,7 @@ pub fn write_results(
     folder.write("summary.json", summary.as_bytes()).map_err(failed)?;
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
     folder.sync().map_err(failed)?;
-    if shown.plots {
+    if shown.pictures {
         let stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
         let plots = plots(&stored, None, None);
         plot::write(&plots, folder.path())?;
