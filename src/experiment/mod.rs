@@ -18,7 +18,7 @@
 //! - [`summary`]: figures of a point over its replications.
 //! - [`expectation`]: whether what a scenario expects came out.
 //! - [`comparison`]: two configurations on common random numbers.
-//! - [`replay`]: one replication again, traced.
+//! - [`mod@replay`]: one replication again, traced.
 //! - [`determinism`]: whether the same seed gives the same events.
 //!
 //! Replication r of every point has the same random streams (common random numbers), so two
