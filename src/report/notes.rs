@@ -1,5 +1,7 @@
 //! What a reader must know beside the figures.
 
+use std::collections::BTreeSet;
+
 use super::Report;
 use crate::experiment::precision::attained;
 use crate::experiment::{PointSummary, Status};
@@ -21,9 +23,11 @@ pub fn notes(report: Report<'_>) -> Vec<String> {
     }
     let mut notes = grouped.into_notes();
     open_quantiles(&mut notes, report);
+    // The points of a sweep repeat the note of the configuration that they start from.
+    let mut told = BTreeSet::new();
     for summary in report.summaries {
         let point = report.point(summary);
-        if let Some(note) = &point.note {
+        if let Some(note) = point.note.as_ref().filter(|note| told.insert(note.as_str())) {
             notes.push(format!("{}: {note}", point.configuration));
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Each picture is a [`Drawing`]: a list of marks that tests can look at. `style` has every size
 //! and colour, `axis` the axes, `frame` what surrounds the data; `drawing` paints with `plotters`.
-//! Which pictures suit a scenario follows from what it has: [`Kind::of`].
+//! Which pictures suit a scenario follows from what it has: `Kind::of`.
 
 pub mod axis;
 mod bars;

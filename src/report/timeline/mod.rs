@@ -1,5 +1,5 @@
-//! What happened when in one replication: for ui.perfetto.dev ([`chrome`]), as text ([`text`]), and
-//! as the causal chain of each lane ([`explain`]).
+//! What happened when in one replication: for ui.perfetto.dev (`chrome`), as text (`text`), and as
+//! the causal chain of each lane (`explain`).
 
 mod chrome;
 mod explain;
