@@ -3,11 +3,13 @@
 //!
 //! - [`duration`][]: `"650 us"`, `"40 ms"`, `"2 min"`.
 //! - [`rate`][]: `"1500/s"`.
-//! - [`distribution`][]: a duration that varies, and how to draw it or a sum of it.
+//! - [`distribution`][]: a duration that varies; [`sampler`][]: drawing it or a sum of it.
 
 pub mod distribution;
 pub mod duration;
 pub mod rate;
+pub mod sampler;
 
-pub use distribution::{DurationDistribution, DurationSampler};
+pub use distribution::DurationDistribution;
 pub use rate::Rate;
+pub use sampler::DurationSampler;
