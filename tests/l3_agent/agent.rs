@@ -60,6 +60,27 @@ fn a_port_update_passes_by_the_queue() {
     assert!(outcome.get("queue_wait.p95") > 10.0);
 }
 
+/// Those that come while the router's last entries are being written, too, and those for routers
+/// without subnets.
+#[test]
+fn every_local_port_update_is_written() {
+    for (subnets, ports, expected) in [(1, 250, 270.0), (2, 125, 270.0), (0, 250, 20.0)] {
+        let outcome = run(json!({
+            "era": "newton", "helper": "sudo_rootwrap",
+            "workload": { "routers": 1, "subnets_per_router": subnets, "ports_per_subnet": ports,
+                "port_updates": { "count": 20, "rate": "1/s", "start": "5 s" } },
+        }));
+        assert_eq!(outcome.get("arp_entries"), expected, "{subnets} subnets");
+    }
+    let outcome = run(json!({
+        "era": "newton", "helper": "rootwrap_daemon", "agent": { "failure_share": 0.1 },
+        "workload": { "routers": 100, "ports_per_subnet": 50,
+            "port_updates": { "count": 2000, "rate": "20/s", "start": "1 s" } },
+    }));
+    assert_eq!(outcome.get("updates_given_up"), 0.0);
+    assert_eq!(outcome.get("arp_entries"), 7000.0);
+}
+
 #[test]
 fn updates_for_routers_elsewhere_are_ignored() {
     let outcome = run(json!({

@@ -190,6 +190,8 @@ pub struct L3Agent {
     pub(super) boots: BootState,
     /// Port updates that wait for their router to be ready.
     pub(super) cached_entries: Vec<u32>,
+    /// Routers whose device exists, so that port updates no longer wait.
+    pub(super) has_device: Vec<bool>,
     /// Routers that the server moved to other agents.
     pub(super) moved: u32,
     pub(super) lanes: Lanes,
@@ -229,6 +231,7 @@ impl L3Agent {
             router_updates: Arrivals::default(),
             boots: BootState::new(),
             cached_entries: Vec::new(),
+            has_device: Vec::new(),
             moved: 0,
             lanes: Lanes::default(),
             streams: Streams::new(seed, name),
@@ -343,6 +346,8 @@ impl Component for L3Agent {
         self.queue.reset(routers);
         self.cached_entries.clear();
         self.cached_entries.resize(routers as usize, 0);
+        self.has_device.clear();
+        self.has_device.resize(routers as usize, false);
         self.moved = 0;
         self.free_workers.clear();
         self.free_workers.extend(0..self.settings.rules.workers);

@@ -44,6 +44,8 @@ pub struct Worker {
     timed_out: bool,
     account: Account,
     entries: u32,
+    /// Of `entries`, those that had come before the router's device existed.
+    cached: u32,
     timer: Option<Timer>,
 }
 
@@ -182,8 +184,11 @@ impl L3Agent {
         let mut entries = workload.ports_per_subnet;
         if subnet + 1 == workload.subnets_per_router {
             // Updates that came before the router was ready are replayed.
-            let cached = &mut self.cached_entries[state.router as usize];
-            entries = entries.saturating_add(std::mem::take(cached));
+            // From now on its device exists, and an update is written by itself.
+            let router = state.router as usize;
+            self.has_device[router] = true;
+            state.cached = std::mem::take(&mut self.cached_entries[router]);
+            entries = entries.saturating_add(state.cached);
         }
         state.entries += entries;
         let (item, time) = (state.router, self.queue.taken(state.router));
@@ -232,7 +237,9 @@ impl L3Agent {
         figures.last =
             LastReady { asked, started: state.started, ready: now, account: state.account };
         let first = !self.queue.is_processed(state.router);
+        self.workers[worker as usize].cached = 0;
         self.leave(engine, worker, Some(state.state));
+        self.write_late_entries(engine, state.router);
         if first {
             self.router_ready(now, state.router);
         }
@@ -242,6 +249,9 @@ impl L3Agent {
     fn fail<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, worker: u32) {
         self.figures.failed += 1;
         let state = self.workers[worker as usize];
+        // What was written with a router that failed is written again with its next attempt.
+        self.workers[worker as usize].cached = 0;
+        self.cached_entries[state.router as usize] += state.cached;
         match state.update {
             Some(update) if update.tries >= 0 => {
                 let again = Update {

@@ -156,7 +156,7 @@ impl L3Agent {
         self.port_updates.next(engine, Event::PortUpdate, random);
         if !local {
             self.figures.port_updates_ignored += 1;
-        } else if !self.queue.is_processed(router) {
+        } else if !self.has_device[router as usize] {
             // Written with the router's other entries (Neutron d9fb3a66b4).
             self.figures.port_updates_cached += 1;
             self.cached_entries[router as usize] += 1;
@@ -164,6 +164,21 @@ impl L3Agent {
             self.port_update_jobs.waiting.push_back(engine.now());
             self.start_port_updates(engine);
         }
+    }
+
+    /// A router without subnets has no other entries to write the waiting ones with.
+    pub(super) fn write_late_entries<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        router: u32,
+    ) {
+        self.has_device[router as usize] = true;
+        let late = std::mem::take(&mut self.cached_entries[router as usize]);
+        self.figures.port_updates_cached -= u64::from(late);
+        for _ in 0..late {
+            self.port_update_jobs.waiting.push_back(engine.now());
+        }
+        self.start_port_updates(engine);
     }
 
     fn start_port_updates<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
