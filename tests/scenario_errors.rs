@@ -317,3 +317,30 @@ fn an_error_is_found_where_it_was_written() {
     assert_eq!(error.problems()[0].path(), "run.seed");
     assert!(error.problems()[0].place().ends_with("s.json:4:20"));
 }
+
+#[test]
+fn a_recording_without_its_column_asks_for_it_and_not_for_values() {
+    let text = error(
+        r#"{ "name": "x", "components": { "orchagent": { "model": "orchagent",
+            "teamd": { "reaction": { "distribution": "empirical", "file": "a.csv" } } } } }"#,
+    );
+    assert!(text.contains("\"column\" is missing"), "{text}");
+    assert!(text.contains("\"unit\" is missing"), "{text}");
+    assert!(!text.contains("unknown key"), "{text}");
+}
+
+#[test]
+fn a_name_of_null_is_no_name() {
+    let text =
+        error(r#"{ "name": null, "components": { "orchagent": { "model": "orchagent" } } }"#);
+    assert!(text.contains("\"name\" is missing"), "{text}");
+}
+
+#[test]
+fn a_horizon_at_the_start_leaves_nothing_to_run() {
+    let text = error(
+        r#"{ "name": "x", "components": { "orchagent": { "model": "orchagent" } },
+            "run": { "horizon": "0 s" } }"#,
+    );
+    assert!(text.contains("run.horizon: 0 s is out of range"), "{text}");
+}

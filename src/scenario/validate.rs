@@ -216,16 +216,20 @@ impl<'a> Validator<'a> {
             return problems.add(problem, path, Some(node.origin));
         };
         let value = written.to_json();
-        let mut best: Option<Problems> = None;
+        // Of several branches with the tag, the one that knows most of the keys is meant.
+        let mut best: Option<((usize, usize), Problems)> = None;
         for branch in branches.iter().filter(|branch| of(branch).as_ref() == Some(&value)) {
             let mut found = Problems::default();
             self.check(branch, node, path, &mut found);
-            if best.as_ref().is_none_or(|best| found.len() < best.len()) {
-                best = Some(found);
+            let known = &branch["properties"];
+            let unknown = node.entries().iter().filter(|e| known.get(&e.key).is_none()).count();
+            let rank = (unknown, found.len());
+            if best.as_ref().is_none_or(|(least, _)| rank < *least) {
+                best = Some((rank, found));
             }
         }
         match best {
-            Some(found) => problems.append(found),
+            Some((_, found)) => problems.append(found),
             None => {
                 let problem = Problem::BadChoice { value: written.shown(SHOWN), allowed: known() };
                 problems.add(problem, &join(path, tag), Some(written.origin));

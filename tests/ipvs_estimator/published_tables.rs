@@ -169,11 +169,12 @@ fn linking_345600_estimators_anew_takes_86_ms() {
 }
 
 #[test]
-fn the_calc_phase_lasts_74_to_76_ms_at_250_hz() {
+fn the_calc_phase_lasts_about_the_74_to_76_ms_that_were_seen() {
     let figures = run(json!({
         "cost": { "calc_value": "10500 ns" },
         "workload": { "initial_services": 1 }, "observe_for": "10 s"
     }));
+    // The model gives 70 ms: the sleeps and passes alone, without what wakes and logs in between.
     let calc_time = figures.get("calc_time");
     assert!((0.068..=0.076).contains(&calc_time), "{calc_time}");
 }
