@@ -7,8 +7,8 @@
 //!   update to the first and is free again.
 //! - An update no newer than the last fetched state of its router is dropped.
 
-use std::cmp::Reverse;
-use std::collections::VecDeque;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use priority_queue::PriorityQueue;
@@ -40,6 +40,30 @@ impl Update {
     }
 }
 
+/// An update in the order of its key.
+#[derive(Clone, Debug)]
+struct Waiting(Update);
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key() == other.0.key()
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.key().cmp(&other.0.key())
+    }
+}
+
 /// Hashes a router's number by one multiplication. The order of the queue does not depend on it.
 #[derive(Clone, Debug, Default)]
 pub struct RouterHasher(u64);
@@ -63,7 +87,8 @@ impl Hasher for RouterHasher {
 /// What a router has in the queue and with its worker.
 #[derive(Clone, Debug, Default)]
 struct Entry {
-    updates: Vec<Update>,
+    /// The first is the one that the router has its place in the queue by.
+    updates: BinaryHeap<Waiting>,
     /// Handed to the worker that is processing the router.
     handed_over: VecDeque<Update>,
     busy: bool,
@@ -119,20 +144,19 @@ impl RouterQueue {
         self.sequence += 1;
         self.tally.added += 1;
         self.waiting += 1;
-        self.entries[router as usize].updates.push(update);
+        self.entries[router as usize].updates.push(Waiting(update));
         self.queue.push_increase(router, update.key());
     }
 
     /// The next router that a worker can process, with its update; stale updates and those of
     /// routers that are being processed are dealt with on the way. The router is then busy.
     pub fn take(&mut self) -> Option<(u32, Update)> {
-        while let Some((router, key)) = self.queue.pop() {
+        while let Some((router, _)) = self.queue.pop() {
             let entry = &mut self.entries[router as usize];
-            let place = entry.updates.iter().position(|update| update.key() == key)?;
-            let update = entry.updates.swap_remove(place);
+            let Waiting(update) = entry.updates.pop()?;
             self.waiting -= 1;
-            if let Some(next) = entry.updates.iter().map(Update::key).max() {
-                self.queue.push(router, next);
+            if let Some(Waiting(next)) = entry.updates.peek() {
+                self.queue.push(router, next.key());
             }
             if entry.busy {
                 entry.handed_over.push_back(update);
