@@ -50,6 +50,7 @@ impl From<&Overrides> for LoadOptions {
             vary: overrides.vary.clone(),
             configurations: overrides.configurations.clone(),
             max_points: overrides.max_points,
+            ..Self::default()
         }
     }
 }

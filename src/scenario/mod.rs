@@ -10,7 +10,7 @@
 //! - `validate`, `schema_text`: the tree against the schema, everything at once.
 //! - `design`: which points there are; `points`: each of them, typed and checked by its models;
 //!   `recording`: recorded values from CSV files; `identity`: what names a point.
-//! - `expect`: what must come out.
+//! - `expect`: what must come out; [`target`]: figures and targets on the command line.
 //! - [`problem`], [`error`]: what can be wrong, and how it is shown.
 //! - [`types`]: the result.
 //! - [`parameters`]: what the models' schemas say, for `describe` and `new`.
@@ -35,6 +35,7 @@ pub mod problem;
 mod recording;
 mod schema_text;
 pub mod source;
+pub mod target;
 pub mod types;
 mod validate;
 #[cfg(test)]

@@ -30,13 +30,21 @@ pub struct LoadOptions {
     pub vary: Vec<String>,
     /// Names of the only configurations to run; drops the file's sweep.
     pub configurations: Vec<String>,
+    /// Drops the file's own sweep, so that nothing but `vary` is swept.
+    pub only_varied: bool,
     /// Most points that the scenario may have.
     pub max_points: usize,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        Self { set: Vec::new(), vary: Vec::new(), configurations: Vec::new(), max_points: 100_000 }
+        Self {
+            set: Vec::new(),
+            vary: Vec::new(),
+            configurations: Vec::new(),
+            only_varied: false,
+            max_points: 100_000,
+        }
     }
 }
 
@@ -53,6 +61,10 @@ pub fn apply(
         options.set.iter().filter_map(|text| overrides.read_set(text)).collect();
     let varied: Vec<Assignment> =
         options.vary.iter().filter_map(|text| overrides.read_vary(text, options)).collect();
+    if options.only_varied {
+        overrides.tree.remove("sweep");
+        overrides.tree.remove("sweep_from");
+    }
     overrides.keep_configurations(&options.configurations);
     for assignment in &fixed {
         overrides.fix(assignment, &varied);
