@@ -120,12 +120,15 @@ fn enough(count: f64, limit: usize) -> Result<(), String> {
 }
 
 /// One end of a range.
-struct End {
-    value: f64,
-    unit: Unit,
+pub(super) struct End {
+    pub(super) value: f64,
+    pub(super) unit: Unit,
 }
 
-enum Unit {
+/// The unit of an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// A plain number.
     None,
     /// Values in nanoseconds.
     Time,
@@ -134,7 +137,7 @@ enum Unit {
 }
 
 impl End {
-    fn read(text: &str) -> Result<Self, String> {
+    pub(super) fn read(text: &str) -> Result<Self, String> {
         if let Ok(number) = text.parse::<Number>() {
             let value = number.as_f64().unwrap_or(f64::NAN);
             return Ok(Self { value, unit: Unit::None });
@@ -149,7 +152,7 @@ impl End {
 }
 
 impl Unit {
-    fn write(&self, value: f64) -> Value {
+    pub(super) fn write(self, value: f64) -> Value {
         match self {
             Self::None => {
                 Number::from_f64(value).map_or(Value::Null, |n| Value::Number(whole_number(n)))

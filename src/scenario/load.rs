@@ -131,9 +131,7 @@ fn precision(entry: PrecisionEntry) -> Precision {
 
 /// Whether a point was there before the command line removed it.
 fn removed_by(original: &Node, options: &LoadOptions) -> impl Fn(&str) -> bool {
-    let overridden =
-        !(options.set.is_empty() && options.vary.is_empty() && options.configurations.is_empty());
-    let names: HashSet<String> = if overridden {
+    let names: HashSet<String> = if options.change_points() {
         let design = Design::read(original, options.max_points, &mut Problems::default());
         let few = design.count().is_some_and(|count| count <= options.max_points as u64);
         if few { design.points().map(|point| point.name).collect() } else { HashSet::new() }

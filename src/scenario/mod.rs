@@ -11,6 +11,7 @@
 //! - `design`: which points there are; `points`: each of them, typed and checked by its models;
 //!   `recording`: recorded values from CSV files; `identity`: what names a point.
 //! - `expect`: what must come out; [`target`]: figures and targets on the command line.
+//! - `explicit`, [`span`]: points for an analysis of sensitivity, and the ranges they come from.
 //! - [`problem`], [`error`]: what can be wrong, and how it is shown.
 //! - [`types`]: the result.
 //! - [`parameters`]: what the models' schemas say, for `describe` and `new`.
@@ -19,6 +20,7 @@ mod axis;
 mod design;
 pub mod error;
 mod expect;
+mod explicit;
 mod extends;
 mod file;
 mod identity;
@@ -35,6 +37,7 @@ pub mod problem;
 mod recording;
 mod schema_text;
 pub mod source;
+pub mod span;
 pub mod target;
 pub mod types;
 mod validate;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::axis;
+use super::explicit::{Settings, replace_configurations};
 use super::file::RunEntry;
 use super::node::{Entry, Node, NodeValue};
 use super::parse::parse;
@@ -32,6 +33,9 @@ pub struct LoadOptions {
     pub configurations: Vec<String>,
     /// Drops the file's own sweep, so that nothing but `vary` is swept.
     pub only_varied: bool,
+    /// Points to run in place of the file's configurations and sweep: values by path. With one
+    /// name in `configurations` they start from that configuration.
+    pub points: Vec<Settings>,
     /// Most points that the scenario may have.
     pub max_points: usize,
 }
@@ -43,8 +47,18 @@ impl Default for LoadOptions {
             vary: Vec::new(),
             configurations: Vec::new(),
             only_varied: false,
+            points: Vec::new(),
             max_points: 100_000,
         }
+    }
+}
+
+impl LoadOptions {
+    /// Whether they change which points there are.
+    #[must_use]
+    pub fn change_points(&self) -> bool {
+        let lists = [&self.set, &self.vary, &self.configurations];
+        lists.iter().any(|list| !list.is_empty()) || self.only_varied || !self.points.is_empty()
     }
 }
 
@@ -71,6 +85,10 @@ pub fn apply(
     }
     for assignment in varied {
         overrides.vary(assignment);
+    }
+    if !options.points.is_empty() {
+        let from_configuration = options.configurations.len() == 1;
+        replace_configurations(tree, &options.points, from_configuration, sources);
     }
 }
 

@@ -5,6 +5,7 @@ mod compare;
 mod precision;
 mod resume;
 mod run;
+mod sensitivity;
 mod shards;
 mod solve;
 

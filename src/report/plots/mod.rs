@@ -5,10 +5,10 @@
 //! Which pictures suit a scenario follows from what it has: `Kind::of`.
 
 pub mod axis;
-mod bars;
+pub(super) mod bars;
 mod distribution;
 pub mod drawing;
-mod frame;
+pub(super) mod frame;
 mod heat_map;
 pub mod style;
 mod sweep;
@@ -39,10 +39,12 @@ pub enum Kind {
     Attribution,
     /// How far each configuration is from the first.
     Difference,
+    /// What a figure depends on. Made by an analysis of sensitivity, not from stored results.
+    Sensitivity,
 }
 
 impl Kind {
-    /// All of them, in the order in which a reader wants them.
+    /// Those of stored results, in the order in which a reader wants them.
     pub const ALL: [Self; 5] =
         [Self::Sweep, Self::HeatMap, Self::Attribution, Self::Difference, Self::Distribution];
 
@@ -55,6 +57,7 @@ impl Kind {
             Self::Distribution => "distribution",
             Self::Attribution => "attribution",
             Self::Difference => "difference",
+            Self::Sensitivity => "sensitivity",
         }
     }
 
@@ -82,6 +85,7 @@ impl Kind {
             Self::Distribution => single(distribution::distribution(stored, column)),
             Self::Attribution => single(bars::attribution(stored, column)),
             Self::Difference => single(bars::difference(stored, column)),
+            Self::Sensitivity => Vec::new(),
         }
     }
 }
@@ -172,7 +176,7 @@ fn swept_paths(stored: &Stored) -> Vec<&str> {
 }
 
 /// `name` with nothing but letters, digits, dots and hyphens.
-fn file_name(name: &str) -> String {
+pub(super) fn file_name(name: &str) -> String {
     let fine = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
     name.chars().map(fine).collect()
 }
