@@ -84,6 +84,7 @@ impl Origin {
                 conditions: list("where").unwrap_or_default(),
                 configurations: list("configuration")?,
                 max_points: usize::try_from(record.get("max_points")?.as_u64()?).ok()?,
+                ..LoadOptions::default()
             },
             fixed: record.get("fixed")?.as_bool()?,
             shard: record.get("shard")?.as_str()?.parse().ok()?,

@@ -1,6 +1,6 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`], [`trace`]: what simulates; [`merge`]: what puts parts
+//! - [`run`], [`check`], [`compare`], [`solve`], [`trace`]: what simulates; [`merge`]: what puts parts
 //!   together.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - [`plot`], [`report`]: what shows stored results.
@@ -23,6 +23,7 @@ mod progress;
 mod report;
 mod run;
 mod schema;
+mod solve;
 mod trace;
 
 use std::io::{self, Write};
@@ -56,6 +57,8 @@ enum Command {
     Check(check::Arguments),
     /// Compare two configurations of a scenario on common random numbers
     Compare(compare::Arguments),
+    /// Find the largest, smallest or best value of a parameter, and how sure that is
+    Solve(solve::Arguments),
     /// Put the parts of a scenario that were run with --shard into one result
     Merge(merge::Arguments),
     /// Draw pictures from stored results
@@ -97,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Solve(arguments) => solve::solve(&arguments),
         Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Report(arguments) => report::report(&arguments),

@@ -61,6 +61,7 @@ impl From<&Overrides> for LoadOptions {
             conditions: overrides.conditions.clone(),
             configurations: overrides.configurations.clone(),
             max_points: overrides.max_points,
+            ..Self::default()
         }
     }
 }
