@@ -41,12 +41,15 @@ mod clients;
 mod component;
 mod config;
 mod connection;
+mod exchange;
 mod handler_config;
 mod listen_queue;
 mod measurement;
 mod network;
 mod presets;
 mod program;
+mod proxy;
+mod proxy_config;
 mod server;
 mod server_config;
 mod timer_wheel;
@@ -58,4 +61,5 @@ pub use config::{
     TimeoutMode,
 };
 pub use handler_config::{HandlerConfig, HandlerPreset, LockScope, ToggleConfig};
+pub use proxy_config::{ProxyConfig, Upstream};
 pub use server_config::{Overhead, ServerConfig, ServerPreset};
