@@ -73,7 +73,7 @@ pub struct ProxyConfig {
     pub buffering: bool,
     /// Processor time of a worker to accept, read and pass on a request, on the server's host; 0
     /// for a proxy elsewhere.
-    #[schemars(extend("x-source" = "host; docs/http-proxy.md measures 45 to 75 us with request and answer"))]
+    #[schemars(extend("x-source" = "host; docs/http-proxy.md measures 100 to 205 us with the answer"))]
     pub request_cpu: SimDuration,
     /// The same to pass on the answer.
     #[schemars(extend("x-source" = "host; docs/http-proxy.md"))]
