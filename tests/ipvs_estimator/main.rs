@@ -5,6 +5,7 @@ mod support;
 mod accuracy;
 mod bad_input;
 mod kthreads;
+mod governors;
 mod lateness;
 mod properties;
 mod published_tables;
