@@ -19,6 +19,8 @@ pub struct Scenario {
     pub sources: Vec<String>,
     /// The file it was read from.
     pub path: PathBuf,
+    /// Every file it was read from: that one, those it extends, and recordings.
+    pub files: Vec<PathBuf>,
     /// Name and model of each component, in the order of the file.
     pub components: Vec<(String, ModelKind)>,
     /// Signals between components.
