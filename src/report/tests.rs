@@ -50,6 +50,7 @@ fn scenario(points: Vec<Point>) -> Scenario {
         description: "Uplink port-channel flaps while 60K routes reprogram".to_owned(),
         sources: vec!["PR 21771".to_owned()],
         path: "scenarios/chassis.json".into(),
+        files: vec!["scenarios/chassis.json".into()],
         components: vec![("orchagent".to_owned(), ModelKind::ALL[0])],
         connections: Vec::new(),
         points,
