@@ -106,6 +106,7 @@ fn expectations() -> Vec<Expectation> {
         relative_to,
         at_least,
         at_most,
+        measured: at_least.zip(at_most),
         source: "sonic-buildimage PR 21771".to_owned(),
         origin: "chassis.json:31".to_owned(),
     };

@@ -9,6 +9,7 @@ use super::network::Segment;
 use super::presets::{Accepting, Server, resolve};
 use super::program::ProgramMaker;
 use super::server::Process;
+use super::timeline::Timeline;
 use super::timer_wheel::TimerWheel;
 use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer};
 use crate::models::{Finding, Metric, Model, SignalDefinition};
@@ -133,6 +134,7 @@ pub struct HttpPool {
     pub(super) race: Stream,
 
     pub(super) tally: Tally,
+    pub(super) timeline: Timeline,
 }
 
 impl HttpPool {
@@ -187,6 +189,7 @@ impl HttpPool {
             wakeup_stream: stream(),
             race: stream(),
             tally: Tally::default(),
+            timeline: Timeline::default(),
             config,
             server,
         };
@@ -250,7 +253,9 @@ impl Component for HttpPool {
             self.idle.clear();
         }
         self.think.rewind();
+        self.start_timeline(engine);
         self.start_clients(engine);
+        self.record_levels(engine);
     }
 
     fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
@@ -271,6 +276,7 @@ impl Component for HttpPool {
             Event::Watchdog(process) => self.look_at_worker(engine, process),
             Event::Booted(process) => self.booted(engine, process),
         }
+        self.record_levels(engine);
     }
 }
 
@@ -299,6 +305,7 @@ impl Model for HttpPool {
 
     fn receive<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, _: u16, value: u64) {
         self.single_request(engine, value);
+        self.record_levels(engine);
     }
 
     fn converged(&self) -> bool {

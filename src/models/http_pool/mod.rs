@@ -49,6 +49,7 @@ mod presets;
 mod program;
 mod server;
 mod server_config;
+mod timeline;
 mod timer_wheel;
 mod watchdog;
 

@@ -11,6 +11,7 @@ use super::queue::RouterQueue;
 use super::rpc::Rpc;
 use super::settings::Settings;
 use super::sync::SyncState;
+use super::timeline::Timeline;
 use super::workers::Worker;
 use super::workload::UpdateKind;
 use super::workload_state::{Arrivals, BootState, PortUpdateJob};
@@ -197,6 +198,7 @@ pub struct L3Agent {
     pub(super) lanes: Lanes,
     pub(super) streams: Streams,
     pub(super) figures: Figures,
+    pub(super) timeline: Timeline,
     pub(super) finished: bool,
 }
 
@@ -236,6 +238,7 @@ impl L3Agent {
             lanes: Lanes::default(),
             streams: Streams::new(seed, name),
             figures: Figures::new(),
+            timeline: Timeline::default(),
             finished: false,
             config,
             settings,
@@ -338,6 +341,7 @@ impl Component for L3Agent {
         self.figures.reset();
         self.finished = false;
         if self.settings.commands.is_some() {
+            self.start_timeline(engine);
             self.start_lanes(engine);
             return;
         }
@@ -354,6 +358,7 @@ impl Component for L3Agent {
         for worker in &mut self.workers {
             *worker = Worker::default();
         }
+        self.start_timeline(engine);
         self.start_sync(engine);
         self.start_liveness(engine);
         self.start_arrivals(engine);
@@ -379,5 +384,6 @@ impl Component for L3Agent {
             Event::Boot => self.boot(engine),
         }
         self.finish_when_idle(engine);
+        self.record(engine);
     }
 }

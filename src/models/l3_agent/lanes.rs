@@ -19,6 +19,8 @@ pub struct Lanes {
     take: u32,
     running: u32,
     accounts: Vec<Account>,
+    /// When each lane took what it runs.
+    taken: Vec<SimTime>,
 }
 
 impl Lanes {
@@ -26,6 +28,12 @@ impl Lanes {
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.remaining == 0 && self.running == 0
+    }
+
+    /// Lanes at work.
+    #[must_use]
+    pub fn running(&self) -> u32 {
+        self.running
     }
 }
 
@@ -37,6 +45,8 @@ impl L3Agent {
         self.lanes.running = 0;
         self.lanes.accounts.clear();
         self.lanes.accounts.resize(plan.concurrency as usize, Account::default());
+        self.lanes.taken.clear();
+        self.lanes.taken.resize(plan.concurrency as usize, SimTime::ZERO);
         for lane in 0..plan.concurrency {
             let first = if lane == 0 { plan.first } else { Split::default() };
             self.run_lane(engine, lane, first);
@@ -51,6 +61,7 @@ impl L3Agent {
         }
         self.lanes.remaining -= count;
         self.lanes.running += 1;
+        self.lanes.taken[lane as usize] = engine.now();
         let item = self.lanes.remaining;
         self.builder.begin(ProgramKey { stage: ProgramKey::COMMAND, item, time: 0 });
         if first.total() > 0.0 {
@@ -70,8 +81,11 @@ impl L3Agent {
         self.figures.worker_account.host.add(parts);
         let account = &mut self.lanes.accounts[lane as usize];
         account.host.add(parts);
+        let account = *account;
+        let done = Account { host: *parts, ..Account::default() };
+        self.note_commands(engine, lane, self.lanes.taken[lane as usize], &done);
         let (asked, started) = (SimTime::ZERO, SimTime::ZERO);
-        self.figures.last = LastReady { asked, started, ready: engine.now(), account: *account };
+        self.figures.last = LastReady { asked, started, ready: engine.now(), account };
         self.run_lane(engine, lane, Split::default());
     }
 }

@@ -58,6 +58,7 @@ mod queue;
 mod rpc;
 mod settings;
 mod sync;
+mod timeline;
 mod workers;
 pub mod workload;
 mod workload_state;
