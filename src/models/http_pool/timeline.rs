@@ -4,7 +4,7 @@
 //! A run that is not traced pays one test per event.
 
 use super::component::HttpPool;
-use super::connection::{NONE, Purpose, ServerSide};
+use super::connection::{Hop, NONE, Purpose, ServerSide};
 use super::measurement::Failure;
 use crate::engine::trace::{Chain, Lane, Link, Trace};
 use crate::engine::{Engine, SimDuration, SimTime};
@@ -86,9 +86,11 @@ impl HttpPool {
         let open = &self.connections[connection];
         let at_server = open.server_side != ServerSide::Unknown;
         let accepted = at_server && open.server_side != ServerSide::Queued;
-        let taken_up = accepted && open.taken_up >= open.accepted && open.request_sent;
+        let proxied = open.hop == Hop::Proxy;
+        let taken_up = accepted && !proxied && open.taken_up >= open.accepted && open.request_sent;
         let ends = [(at_server, open.queued), (accepted, open.accepted), (taken_up, open.taken_up)];
-        let names = ["connecting", "accept queue", "waits for a worker", "being served"];
+        let third = if proxied { "with the proxy" } else { "waits for a worker" };
+        let names = ["connecting", "accept queue", third, "being served"];
         let mut start = open.started;
         for (name, (reached, end)) in names.into_iter().zip(ends.into_iter().chain([(false, now)]))
         {
@@ -102,11 +104,24 @@ impl HttpPool {
             Err(Failure::ReadTimeout) => "read timeout",
             Err(Failure::HttpError) => "HTTP error",
             Err(Failure::Reset) => "reset",
+            Err(Failure::Refused) => "refused",
+            Err(Failure::BadGateway) => "bad gateway",
+            Err(Failure::GatewayTimeout) => "gateway timeout",
         };
         trace.instant(lane, what, now);
         self.timeline.parts.clear();
         if outcome.is_ok() {
-            self.timeline.parts.extend(open.parts.named());
+            let mut of_server = open.parts.named();
+            if let (true, Some(exchange)) = (proxied, self.proxy.exchange(open.exchange)) {
+                let times = &exchange.times;
+                self.timeline.parts.extend([
+                    ("connecting to the server", times.retransmission),
+                    ("in the server's accept queue", times.accept_queue),
+                    ("waiting for a worker", times.thread_wait),
+                ]);
+                of_server = times.parts.named();
+            }
+            self.timeline.parts.extend(of_server);
         }
     }
 

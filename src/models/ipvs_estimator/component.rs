@@ -4,7 +4,7 @@ use super::algorithm::Algorithm;
 use super::calc::Calc;
 use super::calc_phase::Relink;
 use super::clock::Jiffies;
-use super::config::Config;
+use super::config::{Config, Governor};
 use super::host::HostCpu;
 use super::layout::{Layout, Tag};
 use super::observation::Observation;
@@ -103,6 +103,8 @@ pub struct IpvsEstimator {
     pub(super) enabled: bool,
     pub(super) run_estimation: bool,
     pub(super) cpulist_cpus: u32,
+    /// The cpufreq governor in force.
+    pub(super) governor: Governor,
     pub(super) next_change: usize,
     /// kthread 0 has to calculate the limits before anything is estimated: `est_calc_phase`.
     pub(super) calc_phase: bool,
@@ -143,6 +145,7 @@ impl IpvsEstimator {
             enabled: false,
             run_estimation: config.run_estimation,
             cpulist_cpus: cpus,
+            governor: config.cost.governor,
             next_change: 0,
             calc_phase: algorithm.calc_phase,
             calc: Calc::default(),
@@ -167,6 +170,14 @@ impl IpvsEstimator {
     pub(super) fn services_linked(&self) -> u64 {
         let total = u64::from(self.config.total_estimator);
         self.layout.linked().saturating_sub(total) / self.estimators_per_service()
+    }
+
+    /// The clock of a CPU that kthreads or softirqs kept busy for the share `load` of late,
+    /// beside the background.
+    pub(super) fn clock(&self, load: f64) -> f64 {
+        let tasks = f64::from(self.config.host.background_tasks);
+        let background = tasks / f64::from(self.cpulist_cpus.max(1));
+        self.prices.clock(self.governor, (load + background).min(1.0))
     }
 
     fn reset<G: Copy + From<Event>>(&mut self, engine: &Engine<G>) {
@@ -196,6 +207,7 @@ impl IpvsEstimator {
         self.softirq_time = None;
         self.enabled = false;
         self.run_estimation = self.config.run_estimation;
+        self.governor = self.config.cost.governor;
         self.next_change = 0;
         self.calc_phase = self.algorithm.calc_phase;
         self.calc = Calc::default();

@@ -9,7 +9,7 @@ use super::component::{Event, FIRST_FOLLOWED, IpvsEstimator};
 use super::host::Done;
 use super::layout::Place;
 use super::prices::RowTime;
-use super::task::{State, Task, TimeUse};
+use super::task::{Load, State, Task, TimeUse};
 use crate::engine::{Engine, PriorityClass, SimDuration, SimTime};
 
 /// Estimators that kthread 0 takes off the temporary list while it holds the mutex.
@@ -51,6 +51,7 @@ impl IpvsEstimator {
                 settling: true,
                 last_wrap: None,
                 used: TimeUse::default(),
+                load: Load::from(now),
                 counted_since: now,
                 exists: true,
             });
@@ -67,6 +68,7 @@ impl IpvsEstimator {
             settling: true,
             last_wrap: None,
             used: TimeUse::default(),
+            load: Load::from(now),
             counted_since: now,
             exists: true,
             ..*task
@@ -114,8 +116,13 @@ impl IpvsEstimator {
         }
         task.settling = true;
         task.last_wrap = None;
+        task.load = Load::from(engine.now());
         self.enter(engine.now(), slot, State::Starting);
-        engine.arm(self.tasks[slot].timer, SimDuration::ZERO, Event::Wake { slot: slot as u32 });
+        if slot == 0 && self.calc_phase {
+            self.calc_began = engine.now();
+        }
+        let line = self.config.host.console_line;
+        engine.arm(self.tasks[slot].timer, line, Event::Wake { slot: slot as u32 });
     }
 
     /// Stops a task, wherever it is. What is left of its row is not estimated this time.
@@ -151,7 +158,6 @@ impl IpvsEstimator {
         match self.tasks[slot].state {
             State::Starting if slot == 0 && self.calc_phase => {
                 self.calc = Calc::default();
-                self.calc_began = engine.now();
                 self.next_test(engine);
             }
             State::Starting => self.turn(engine, slot),
@@ -196,6 +202,7 @@ impl IpvsEstimator {
     /// the part that lies after.
     fn account(&mut self, now: SimTime, done: &Done) {
         let task = &mut self.tasks[done.slot];
+        task.load.add(done.work);
         let whole = now.since(task.since);
         let counted = now.since(task.counted_since);
         let part = |spent: SimDuration| {
@@ -308,6 +315,8 @@ impl IpvsEstimator {
         };
         let row = kthread.est_row;
         let estimators = kthread.tick_len(row);
+        let longest = kthread.longest_chain(row);
+        let load = self.tasks[slot].load.take(now);
         if row == 0 {
             let task = &mut self.tasks[slot];
             let before = task.last_wrap.replace(now);
@@ -319,8 +328,8 @@ impl IpvsEstimator {
             self.advance_row(slot);
             return false;
         }
-        let longest = kthread.longest_chain(row);
-        let time = self.prices.row(longest, estimators, &mut self.streams.cost);
+        let clock = self.clock(load);
+        let time = self.prices.row(longest, estimators, clock, &mut self.streams.cost);
         self.run(engine, slot, State::Estimating(now, time), time.tick);
         true
     }

@@ -39,7 +39,9 @@ impl IpvsEstimator {
             self.softirq_time = None;
             return self.arm_softirq(engine, self.jiffies.at(now));
         }
-        let time = self.prices.row(estimators, estimators, &mut self.streams.cost);
+        // Between two walks this work's CPU is idle, and the governor cannot run during one.
+        let clock = self.clock(0.0);
+        let time = self.prices.row(estimators, estimators, clock, &mut self.streams.cost);
         self.softirq_time = Some(time);
         if let Some(timers) = self.timers {
             engine.arm(timers.softirq, time.tick, Event::SoftirqEnd);

@@ -8,6 +8,7 @@ use super::liveness::LivenessState;
 use super::metrics::{Account, Durations};
 use super::program::ProgramBuilder;
 use super::queue::RouterQueue;
+use super::real_time::RealTime;
 use super::rpc::Rpc;
 use super::settings::Settings;
 use super::sync::SyncState;
@@ -45,6 +46,10 @@ pub enum Event {
     RouterUpdate,
     /// A VM boots.
     Boot,
+    /// A command at real-time priority leaves its core.
+    Core(u32),
+    /// A grace period that such commands wait for has ended.
+    GracePeriod,
 }
 
 impl From<StepEvent> for Event {
@@ -196,6 +201,7 @@ pub struct L3Agent {
     /// Routers that the server moved to other agents.
     pub(super) moved: u32,
     pub(super) lanes: Lanes,
+    pub(super) real_time: RealTime,
     pub(super) streams: Streams,
     pub(super) figures: Figures,
     pub(super) timeline: Timeline,
@@ -236,6 +242,7 @@ impl L3Agent {
             has_device: Vec::new(),
             moved: 0,
             lanes: Lanes::default(),
+            real_time: RealTime::default(),
             streams: Streams::new(seed, name),
             figures: Figures::new(),
             timeline: Timeline::default(),
@@ -382,6 +389,8 @@ impl Component for L3Agent {
             Event::PortUpdate => self.port_update(engine),
             Event::RouterUpdate => self.router_update(engine),
             Event::Boot => self.boot(engine),
+            Event::Core(core) => self.core_freed(engine, core),
+            Event::GracePeriod => self.grace_period_over(engine),
         }
         self.finish_when_idle(engine);
         self.record(engine);

@@ -7,6 +7,7 @@ use super::component::L3Agent;
 use super::metrics::Account;
 use crate::engine::trace::{Chain, Lane, Link, Trace};
 use crate::engine::{Engine, SimTime};
+use crate::resources::Attribution;
 
 const LEVELS: [&str; 5] = [
     "updates waiting",
@@ -211,9 +212,9 @@ impl L3Agent {
         &mut self,
         engine: &mut Engine<G>,
         lane: u32,
-        started: SimTime,
-        account: &Account,
+        parts: &Attribution,
     ) {
+        let started = self.lanes.began(lane);
         if let Some((trace, lane, end)) = Self::traced(engine, 1 + lane) {
             trace.span(lane, "commands", (started, end), 0);
             trace.chains.push(Chain {
@@ -224,7 +225,7 @@ impl L3Agent {
                 end,
                 outcome: "done",
                 server: Some(lane),
-                parts: account.host.named().to_vec(),
+                parts: parts.named().to_vec(),
             });
         }
     }
