@@ -10,6 +10,7 @@ use super::presets::{Accepting, Server, resolve};
 use super::program::ProgramMaker;
 use super::proxy::Proxy;
 use super::server::Process;
+use super::timeline::Timeline;
 use super::timer_wheel::TimerWheel;
 use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer};
 use crate::models::{Finding, Metric, Model, SignalDefinition};
@@ -143,6 +144,7 @@ pub struct HttpPool {
     pub(super) race: Stream,
 
     pub(super) tally: Tally,
+    pub(super) timeline: Timeline,
 }
 
 impl HttpPool {
@@ -203,6 +205,7 @@ impl HttpPool {
             wakeup_stream: stream(),
             race: stream(),
             tally: Tally::default(),
+            timeline: Timeline::default(),
             config,
             server,
         }
@@ -265,7 +268,9 @@ impl Component for HttpPool {
             self.idle.clear();
         }
         self.think.rewind();
+        self.start_timeline(engine);
         self.start_clients(engine);
+        self.record_levels(engine);
     }
 
     fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
@@ -287,6 +292,7 @@ impl Component for HttpPool {
             Event::Booted(process) => self.booted(engine, process),
             Event::Exchange(exchange) => self.exchange_timer(engine, exchange),
         }
+        self.record_levels(engine);
     }
 }
 
@@ -315,6 +321,7 @@ impl Model for HttpPool {
 
     fn receive<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, _: u16, value: u64) {
         self.single_request(engine, value);
+        self.record_levels(engine);
     }
 
     fn converged(&self) -> bool {
