@@ -4,8 +4,8 @@ mod support;
 
 mod accuracy;
 mod bad_input;
-mod kthreads;
 mod governors;
+mod kthreads;
 mod lateness;
 mod properties;
 mod published_tables;

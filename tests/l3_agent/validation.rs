@@ -195,7 +195,8 @@ fn predict_busy_cores(alone: &SecondRow, concurrency: u32) -> f64 {
     let blocked = (alone.elapsed_ms - alone.cpu_ms).max(0.0);
     let blocked = if entry == "none" { 0.0 } else { blocked };
     let milliseconds = |value: f64| format!("{} us", (value * 1e3).round());
-    let host = json!({ "spawn_cpu": milliseconds(alone.cpu_ms), "spawn_blocked": milliseconds(blocked) });
+    let host =
+        json!({ "spawn_cpu": milliseconds(alone.cpu_ms), "spawn_blocked": milliseconds(blocked) });
     let commands = json!({ "count": 100, "concurrency": concurrency, "entry": entry,
         "helper": helper, "program": program });
     let mut bench = Bench::new(json!({ "host": host, "commands": commands }));

@@ -137,7 +137,9 @@ impl Prices {
     fn sum(&mut self, count: u32, random: &mut Stream) -> f64 {
         match &mut self.law {
             None => f64::from(count) * self.full_speed_ns,
-            Some(law) => law.sample_sum(u64::from(count), random).as_nanos() as f64 * self.numa_factor,
+            Some(law) => {
+                law.sample_sum(u64::from(count), random).as_nanos() as f64 * self.numa_factor
+            }
         }
     }
 

@@ -62,7 +62,8 @@ impl Load {
     /// The share of the time until `now`, from when on the next window counts.
     pub fn take(&mut self, now: SimTime) -> f64 {
         let window = now.since(self.since);
-        let share = if window.is_zero() { 0.0 } else { self.work.as_seconds() / window.as_seconds() };
+        let share =
+            if window.is_zero() { 0.0 } else { self.work.as_seconds() / window.as_seconds() };
         *self = Self::from(now);
         share
     }

@@ -202,11 +202,7 @@ impl L3Agent {
     }
 
     /// The command on `core` waits for a grace period, or has ended.
-    pub(super) fn core_freed<G: Copy + From<Event>>(
-        &mut self,
-        engine: &mut Engine<G>,
-        core: u32,
-    ) {
+    pub(super) fn core_freed<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, core: u32) {
         let now = engine.now();
         let state = &mut self.real_time;
         let Some(index) = state.cores[core as usize].take() else { return };

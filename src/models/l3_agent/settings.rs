@@ -138,7 +138,9 @@ impl Costs<'_> {
 
     /// The cost of one spawned command.
     fn spawn(&self, commands: &Commands) -> Split {
-        self.overridden(self.parts(commands).into_iter().fold(Split::default(), |sum, part| sum + part))
+        self.overridden(
+            self.parts(commands).into_iter().fold(Split::default(), |sum, part| sum + part),
+        )
     }
 
     /// Caller and helper, namespace entry, program.
