@@ -65,7 +65,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "fresh")]
     resume: bool,
     #[command(flatten)]
-    running: Running,
+    pub running: Running,
 }
 
 /// What is printed.
@@ -81,15 +81,23 @@ pub enum Format {
     Csv,
 }
 
+impl Arguments {
+    /// The scenarios as they are to be run, and what the loader was asked for.
+    pub fn scenarios(&self) -> Result<(Vec<Scenario>, LoadOptions), CliError> {
+        let mut options = LoadOptions::from(&self.overrides);
+        self.stopping.add_to(&mut options);
+        self.run.add_to(&mut options);
+        let mut scenarios = load_all(&self.files, &options)?;
+        if self.stopping.is_fixed() {
+            scenarios.iter_mut().for_each(|scenario| scenario.run.precision = None);
+        }
+        Ok((scenarios, options))
+    }
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome, CliError> {
-    let mut options = LoadOptions::from(&arguments.overrides);
-    arguments.stopping.add_to(&mut options);
-    arguments.run.add_to(&mut options);
-    let mut scenarios = load_all(&arguments.files, &options)?;
-    if arguments.stopping.is_fixed() {
-        scenarios.iter_mut().for_each(|scenario| scenario.run.precision = None);
-    }
+    let (scenarios, options) = arguments.scenarios()?;
     refuse_same_names(&scenarios)?;
     let shard = arguments.shard.map(ShardChoice::resolve).transpose()?;
     let folders: Vec<ResultFolder> = scenarios

@@ -178,6 +178,16 @@ impl StoredPoint {
         })
     }
 
+    /// The name of the configuration that a point of a sweep starts from; empty where that is the
+    /// components as they stand.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        let settings: Vec<String> =
+            self.axes.iter().map(|(path, value)| format!("{path}={}", value_text(value))).collect();
+        let base = self.configuration.strip_suffix(&settings.join(", "));
+        base.map_or(&self.configuration, |base| base.trim_end_matches([',', ' ']))
+    }
+
     /// The share of replications that did not converge.
     #[must_use]
     pub fn not_converged(&self) -> Estimate {
@@ -290,6 +300,12 @@ fn read_json<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Resul
     let read = fs::read_to_string(&path).map_err(|error| error.to_string());
     read.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
         .map_err(|reason| StoredError { path, reason })
+}
+
+/// A value of a parameter for a reader.
+#[must_use]
+pub fn value_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Results that cannot be read.

@@ -53,6 +53,8 @@ fn scenario(points: Vec<Point>) -> Scenario {
         components: vec![("orchagent".to_owned(), ModelKind::ALL[0])],
         connections: Vec::new(),
         points,
+        cut_points: 0,
+        coincident_points: 0,
         run: RunSettings {
             seed: 1,
             replications: 40,

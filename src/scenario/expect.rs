@@ -26,7 +26,7 @@ pub struct Known<'a> {
 
 /// In which unit a bound is written.
 #[derive(Clone, Copy)]
-enum BoundUnit {
+pub(super) enum BoundUnit {
     /// That of a metric, or of its difference, which may be negative.
     Of(Unit),
     /// A ratio: a plain number.
@@ -268,7 +268,12 @@ pub fn find_column<'a>(columns: &'a [MetricColumn], name: &str) -> Option<&'a Me
     columns.iter().find(|column| column.name == name)
 }
 
-fn read_bound(value: &Value, unit: BoundUnit) -> Result<f64, Problem> {
+/// That of a metric.
+pub(super) const fn metric_unit(unit: Unit) -> BoundUnit {
+    BoundUnit::Of(unit)
+}
+
+pub(super) fn read_bound(value: &Value, unit: BoundUnit) -> Result<f64, Problem> {
     let shown = || clip(&value.to_string(), 60);
     let allowed = allowed_bound(unit).to_owned();
     match (unit, value) {
@@ -298,7 +303,7 @@ fn read_bound(value: &Value, unit: BoundUnit) -> Result<f64, Problem> {
     }
 }
 
-const fn allowed_bound(unit: BoundUnit) -> &'static str {
+pub(super) const fn allowed_bound(unit: BoundUnit) -> &'static str {
     match unit {
         BoundUnit::Of(Unit::Seconds) => {
             "this metric is a time: a number and ns, us, ms, s, min or h, for instance \"12 s\""

@@ -5,4 +5,5 @@ mod closed_forms;
 mod harness;
 mod listen_backlog;
 mod properties;
+mod proxy;
 mod published_reports;

@@ -3,8 +3,9 @@
 use super::clients::{Client, ClientAction, ClientState};
 use super::component::{Event, HttpPool};
 use super::config::TimeoutMode;
-use super::connection::{ClientSide, NONE, Purpose, ServerSide};
-use super::measurement::Failure;
+use super::connection::{ClientSide, Hop, NONE, Purpose, ServerSide};
+use super::measurement::{Failure, Outcome};
+use super::proxy::UpstreamTimes;
 use crate::engine::{Engine, SimDuration, SimTime};
 
 impl HttpPool {
@@ -19,11 +20,18 @@ impl HttpPool {
         let started = SimTime::from_nanos(
             now.as_nanos() - self.config.clients.connect_cpu.as_nanos().min(now.as_nanos()),
         );
-        if kept != NONE {
+        if kept != NONE && self.connections[kept].server_side != ServerSide::Closed {
             self.reuse_connection(engine, index, kept, started);
             return;
         }
+        if kept != NONE {
+            // Closed by the server meanwhile, which a client sees before it sends.
+            self.leave(engine, kept);
+        }
         let connection = self.connections.open(index, serial, Purpose::Request, started);
+        if self.proxied {
+            self.connections[connection].hop = Hop::Proxy;
+        }
         self.clients[index as usize].connection = connection;
         if let Some(limit) = self.config.clients.limit_on_connecting() {
             engine.arm(timer, limit, Event::Client(index));
@@ -78,7 +86,7 @@ impl HttpPool {
         &mut self,
         engine: &mut Engine<G>,
         index: u32,
-        outcome: Result<(), Failure>,
+        outcome: Outcome,
     ) {
         let now = engine.now();
         self.active_clients -= 1;
@@ -109,16 +117,30 @@ impl HttpPool {
     fn attribute(&mut self, index: u32, connection: u32, now: SimTime) {
         let client = &self.clients[index as usize];
         let open = &self.connections[connection];
-        let parts = &open.parts;
+        let (upstream, in_proxy) = match open.hop {
+            Hop::Proxy => {
+                let exchange = &self.proxy.exchanges[open.exchange as usize];
+                let whole = exchange.answered.since(exchange.asked);
+                let sent = exchange.returned.since(open.accepted);
+                (exchange.times, sent.saturating_sub(whole))
+            }
+            Hop::Server | Hop::Upstream => {
+                let thread_wait = open.taken_up.since(open.accepted);
+                let parts = open.parts;
+                (UpstreamTimes { thread_wait, parts, ..Default::default() }, SimDuration::ZERO)
+            }
+        };
+        let parts = &upstream.parts;
         let nanos = |spans: &[SimDuration]| spans.iter().map(|span| span.as_nanos()).sum::<u64>();
         let before = open.started.since(client.first_attempt);
         let time = &mut self.tally.time;
         time.total += now.since(client.first_attempt).as_nanos();
         time.retry_pause += client.paused.as_nanos();
         time.failed_attempts += before.saturating_sub(client.paused).as_nanos();
-        time.retransmission += open.queued.since(open.started).as_nanos();
-        time.accept_queue += open.accepted.since(open.queued).as_nanos();
-        let thread_wait = open.taken_up.since(open.accepted);
+        time.retransmission += nanos(&[open.queued.since(open.started), upstream.retransmission]);
+        time.accept_queue += nanos(&[open.accepted.since(open.queued), upstream.accept_queue]);
+        time.proxy += in_proxy.as_nanos();
+        let thread_wait = upstream.thread_wait;
         time.worker_wait += nanos(&[thread_wait, parts.interpreter_wait, parts.pool_wait]);
         time.lock += nanos(&[parts.lock_wait]);
         time.cpu += nanos(&[parts.cpu, parts.cpu_wait]);

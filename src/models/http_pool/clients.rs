@@ -6,8 +6,8 @@ use rand_distr::{Distribution as _, Exp1};
 
 use super::component::{Event, HttpPool, Tag};
 use super::config::{Arrival, RequestSplit};
-use super::connection::{NONE, Purpose};
-use super::measurement::Failure;
+use super::connection::{Hop, NONE, Purpose};
+use super::measurement::Outcome;
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
 use crate::resources::Step;
 
@@ -52,7 +52,7 @@ pub enum ClientAction {
     Connect(u32),
     Send { connection: u32, client: u32, serial: u64 },
     Settle,
-    Receive { client: u32, serial: u64, ok: bool },
+    Receive { client: u32, serial: u64, outcome: Outcome },
 }
 
 /// The client program: one thread that does one thing after another.
@@ -288,10 +288,9 @@ impl HttpPool {
                 }
             }
             ClientAction::Settle => {}
-            ClientAction::Receive { client, serial, ok } => {
+            ClientAction::Receive { client, serial, outcome } => {
                 let of = &self.clients[client as usize];
                 if of.serial == serial && of.state == ClientState::Trying {
-                    let outcome = if ok { Ok(()) } else { Err(Failure::HttpError) };
                     self.attempt_over(engine, client, outcome);
                 }
             }
@@ -300,6 +299,9 @@ impl HttpPool {
 
     fn connect_beside<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, purpose: Purpose) {
         let connection = self.connections.open(NONE, 0, purpose, engine.now());
+        if self.proxied && purpose == Purpose::Silent {
+            self.connections[connection].hop = Hop::Proxy;
+        }
         self.connect(engine, connection);
     }
 }

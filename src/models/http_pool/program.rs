@@ -30,6 +30,8 @@ pub struct ProgramMaker {
     after: SimDuration,
     resume: SimDuration,
     spawn: (SimDuration, SimDuration),
+    /// How long the handler waits for a slow client to take its answer.
+    transfer: SimDuration,
     cooling_time: SimDuration,
     overshoot: DurationSampler,
     /// The last wait and its factor, since most waits are all alike.
@@ -72,6 +74,10 @@ impl ProgramMaker {
             after: server.after_cpu,
             resume: server.resume_cpu,
             spawn: (*spawn_parent_cpu, *spawn_child_cpu),
+            transfer: match &config.server.proxy {
+                Some(proxy) if proxy.buffering => SimDuration::ZERO,
+                _ => config.clients.answer_transfer,
+            },
             cooling_time: config.host.cooling_time,
             overshoot: sleep_overshoot.sampler(),
             overshoot_factor: (SimDuration::ZERO, 0.0),
@@ -150,6 +156,9 @@ impl ProgramMaker {
         };
         let resume = if slept { self.resume } else { SimDuration::ZERO };
         push_cpu(steps, process, scale(self.after.saturating_add(resume), factor));
+        if !self.transfer.is_zero() {
+            steps.push(Step::Wait(self.transfer));
+        }
     }
 
     fn vary(&mut self) -> f64 {

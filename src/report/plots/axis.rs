@@ -106,6 +106,12 @@ impl Axis {
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
+    /// Whether `value` is on the axis rather than beyond its ends.
+    #[must_use]
+    pub fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
     /// The ticks whose labels have room on a horizontal axis of `length`: the first and the last,
     /// and those between that touch no other.
     #[must_use]

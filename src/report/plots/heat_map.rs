@@ -7,7 +7,7 @@ use super::frame::{LINE, heading};
 use super::style::{HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, heat, on_heat, text_width};
 use super::sweep::{Swept, capital, short_path};
 use crate::report::number::Scale;
-use crate::report::stored::{Figure, Stored, StoredColumn};
+use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
 
 /// The least height of a cell.
 const CELL: f64 = 26.0;
@@ -23,12 +23,17 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         let found = points.iter().find(|point| {
             point.axes.get(paths[0]) == Some(row) && point.axes.get(paths[1]) == Some(column_value)
         });
-        found.map_or(f64::NAN, |point| point.figure(&column.name, Figure::Mean).value)
+        found.copied()
     };
-    let figures: Vec<Vec<f64>> = down
+    let cells: Vec<Vec<Option<&StoredPoint>>> = down
         .values
         .iter()
         .map(|row| across.values.iter().map(|value| cell(&row.0, &value.0)).collect())
+        .collect();
+    let figure = |point: &StoredPoint| point.figure(&column.name, Figure::Mean).value;
+    let figures: Vec<Vec<f64>> = cells
+        .iter()
+        .map(|row| row.iter().map(|point| point.map_or(f64::NAN, figure)).collect())
         .collect();
     let scale = Scale::for_values(column.unit(), figures.iter().flatten().copied());
     let shade = Shade::new(figures.iter().flatten().copied());
@@ -67,6 +72,11 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
             let corner =
                 (area.left + cell_size.0 * column as f64, area.top + cell_size.1 * row as f64);
             draw_cell(&mut drawing, corner, cell_size, &shade, *figure, scale);
+            if let Some(point) = cells[row][column] {
+                let (left, top) = corner;
+                let (right, bottom) = (left + cell_size.0 - 1.5, top + cell_size.1 - 1.5);
+                drawing.anchor(&point.id, Area { left, top, right, bottom });
+            }
         }
     }
     drawing.panels.push((area, first..drawing.marks.len()));

@@ -24,7 +24,6 @@ use rayon::prelude::*;
 
 use super::stored::{Stored, StoredColumn};
 pub use drawing::{DrawError, Drawing};
-pub use sweep::text as value_text;
 
 /// What a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

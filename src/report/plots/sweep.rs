@@ -9,7 +9,7 @@ use super::style::{BAND, CURVE, EXPECTED, HEIGHT, MARGIN, MUTED, WIDTH, colour, 
 use crate::quantities::duration::parse_duration;
 use crate::quantities::rate::parse_rate;
 use crate::report::number::Scale;
-use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
+use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
 
 /// The values of a swept parameter, as numbers where all are numbers, durations or rates.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl Swept {
         let numbers: Option<Vec<f64>> = values.iter().map(number).collect();
         let place = |index: usize| numbers.as_ref().map_or(index as f64, |n| n[index]);
         let values = values.into_iter().enumerate().map(|(index, value)| {
-            let text = text(&value);
+            let text = value_text(&value);
             (value, place(index), text)
         });
         Self { path: path.to_owned(), values: values.collect() }
@@ -48,12 +48,6 @@ impl Swept {
     fn axis(&self) -> Axis {
         Axis::at_values(self.values.iter().map(|(_, place, text)| (*place, text.clone())).collect())
     }
-}
-
-/// A value for a reader.
-#[must_use]
-pub fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn number(value: &Value) -> Option<f64> {
@@ -79,9 +73,7 @@ fn series<'s>(stored: &'s Stored, swept: &Swept) -> Vec<Series<'s>> {
     for point in stored.summary.points.iter().filter(|point| point.axes.len() == 1) {
         let Some((path, value)) = point.axes.iter().next() else { continue };
         let Some(x) = (*path == swept.path).then(|| swept.place(value)).flatten() else { continue };
-        let suffix = format!("{path}={}", text(value));
-        let base = point.configuration.strip_suffix(&suffix).unwrap_or(&point.configuration);
-        let name = base.trim_end_matches([',', ' ']).to_owned();
+        let name = point.base().to_owned();
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push((x, point)),
             None => all.push(Series { name, points: vec![(x, point)] }),
@@ -210,6 +202,12 @@ fn curve(
     let points = places(&|point| mean(point).value);
     for at in &points {
         drawing.marks.push(Mark::Dot { at: *at, radius: 3.6, colour: colour(index) });
+    }
+    for (x, point) in &series.points {
+        let value = mean(point).value;
+        if value.is_finite() {
+            drawing.anchor_dot(&point.id, panel.place(*x, value * factor));
+        }
     }
     let dash = dash(index);
     drawing.marks.push(Mark::Line { points, colour: colour(index), width: CURVE, dash });

@@ -99,6 +99,21 @@ fn labels_do_not_collide_and_stay_in_the_picture() {
 }
 
 #[test]
+fn every_point_of_a_sweep_is_found_in_its_picture() {
+    all_pictures(|name, plot| {
+        let (wide, high) = plot.drawing.size;
+        let picture = Area { left: 0.0, top: 0.0, right: wide, bottom: high };
+        assert!(plot.drawing.anchors.iter().all(|a| picture.holds(&a.area, 0.0)), "{name}");
+    });
+    let stored = stored(swept("", &[32, 64, 128, 256]), 12);
+    for plot in plots(&stored, None, Some("packet_loss_duration")) {
+        let found = |id: &str| plot.drawing.anchors.iter().any(|anchor| anchor.point == id);
+        let first = usize::from(plot.kind == Kind::Difference);
+        assert!(stored.summary.points[first..].iter().all(|p| found(&p.id)), "{}", plot.name);
+    }
+}
+
+#[test]
 fn every_series_has_an_entry() {
     let texts = |plot: &Plot| -> Vec<String> {
         let text = |mark: &Mark| match mark {
