@@ -281,9 +281,12 @@ pub fn load(file: &Path, options: &LoadOptions) -> Result<Scenario, CliError> {
 
 /// The arguments that change the result, for the manifest.
 pub fn recorded(options: &LoadOptions) -> Map<String, Value> {
+    let design: Vec<String> = options.design.iter().cloned().collect();
     let lists = [
         ("set", &options.set),
         ("vary", &options.vary),
+        ("design", &design),
+        ("where", &options.conditions),
         ("configuration", &options.configurations),
     ];
     lists

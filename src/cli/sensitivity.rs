@@ -11,8 +11,8 @@ use convsim::report::files::ResultFolder;
 use convsim::report::main_columns;
 use convsim::report::plots;
 use convsim::report::sensitivity::{Analysis, Method, SensitivityReport, csv, document, json};
-use convsim::scenario::span::Span;
 use convsim::scenario::target::FigureOf;
+use convsim::scenario::varied::Varied;
 use convsim::scenario::{LoadOptions, Scenario, Statistic};
 use serde_json::Value;
 
@@ -33,8 +33,8 @@ Example:
       --metric packet_loss_duration --vary orchagent.pop_batch_size=32..1024:log \\
       --vary 'orchagent.bgp.reaction=1 ms..100 ms:log' --method sobol
 
-A range is PATH=LOW..HIGH, evenly spread, or with :log spread by ratios; ends that are both written \
-as whole numbers mean whole numbers, 0.0..1.0 means all numbers. PATH=V1,V2,... means these values.
+A range is PATH=LOW..HIGH, evenly spread, or with :log spread by ratios; a parameter that takes \
+whole numbers gets no others. PATH=V1,V2,... means these values.
 
 Every point has the same replications on common random numbers.
 
@@ -132,7 +132,7 @@ impl Design {
 
 /// Runs the command.
 pub fn sensitivity(arguments: &Arguments) -> Result<Outcome, CliError> {
-    let spans = read_spans(&arguments.vary)?;
+    let spans = arguments.spans()?;
     let folder = arguments.output.clone().map(prepare).transpose()?;
     // What is wrong with a range shows at its ends, before thousands of points.
     let probe = tornado::design(spans.len());
@@ -185,27 +185,30 @@ pub fn sensitivity(arguments: &Arguments) -> Result<Outcome, CliError> {
     Ok(if kept.failed() > 0 { Outcome::Failures } else { Outcome::Fine })
 }
 
-fn read_spans(texts: &[String]) -> Result<Vec<Span>, CliError> {
-    let spans: Vec<Span> = texts.iter().map(|text| Span::read(text)).collect::<Result<_, _>>()?;
-    for (index, span) in spans.iter().enumerate() {
-        if spans[..index].iter().any(|other| other.path == span.path) {
-            let problem = format!("{} is varied twice", span.path);
-            let allowed = "one range for each parameter".to_owned();
+impl Arguments {
+    /// The parameters with their ranges.
+    fn spans(&self) -> Result<Vec<Varied>, CliError> {
+        let components = load(&self.file, &self.options(&[], &[]))?.components;
+        let read = |text: &String| Varied::read(text, &components);
+        let spans: Vec<Varied> = self.vary.iter().map(read).collect::<Result<_, _>>()?;
+        for (index, span) in spans.iter().enumerate() {
+            if spans[..index].iter().any(|other| other.path == span.path) {
+                let problem = format!("{} is varied twice", span.path);
+                let allowed = "one range for each parameter".to_owned();
+                return Err(Problem::Argument { problem, allowed }.into());
+            }
+        }
+        if spans.len() > sobol::MOST_PARAMETERS {
+            let problem = format!("{} parameters", spans.len());
+            let allowed = format!("at most {}", sobol::MOST_PARAMETERS);
             return Err(Problem::Argument { problem, allowed }.into());
         }
+        Ok(spans)
     }
-    if spans.len() > sobol::MOST_PARAMETERS {
-        let problem = format!("{} parameters", spans.len());
-        let allowed = format!("at most {}", sobol::MOST_PARAMETERS);
-        return Err(Problem::Argument { problem, allowed }.into());
-    }
-    Ok(spans)
-}
 
-impl Arguments {
-    fn options(&self, spans: &[Span], design: &[Vec<Option<f64>>]) -> LoadOptions {
+    fn options(&self, spans: &[Varied], design: &[Vec<Option<f64>>]) -> LoadOptions {
         let settings = |point: &Vec<Option<f64>>| -> Vec<(String, Value)> {
-            let set = |(span, share): (&Span, &Option<f64>)| {
+            let set = |(span, share): (&Varied, &Option<f64>)| {
                 share.map(|share| (span.path.clone(), span.at(share)))
             };
             spans.iter().zip(point).filter_map(set).collect()

@@ -139,6 +139,7 @@ impl Reader<'_> {
             _ => BoundUnit::Of(unit),
         };
         let Some((at_least, at_most)) = self.bounds(entry, unit) else { return Outcome::Wrong };
+        let Some(measured) = self.measured(entry, unit) else { return Outcome::Wrong };
         match removed {
             _ if !fine => Outcome::Wrong,
             Some(point) => Outcome::Removed(point),
@@ -149,6 +150,7 @@ impl Reader<'_> {
                 relative_to,
                 at_least,
                 at_most,
+                measured,
                 source: entry.source.clone(),
                 origin: self.known.sources.line(self.node.origin),
             }),
@@ -158,7 +160,7 @@ impl Reader<'_> {
     /// An expectation for each two neighbours of an ordering.
     fn read_ordering(&mut self, entry: &ExpectEntry, names: &[String]) -> Vec<Outcome> {
         let others = ["configuration", "ratio_to", "difference_to", "between", "at_least"];
-        let others = others.into_iter().chain(["at_most", "equals", "within"]);
+        let others = others.into_iter().chain(["at_most", "equals", "within", "measured"]);
         if let Some(key) = others.into_iter().find(|key| self.node.get(key).is_some()) {
             let problem = format!("an ordering has no {key}");
             let allowed = "metric, statistic and source beside ordering".to_owned();
@@ -177,6 +179,7 @@ impl Reader<'_> {
                     relative_to: Some(RelativeTo::Above(lower.clone())),
                     at_least: Some(0.0),
                     at_most: None,
+                    measured: None,
                     source: entry.source.clone(),
                     origin: self.known.sources.line(self.node.origin),
                 }),
@@ -268,6 +271,17 @@ impl Reader<'_> {
             return None;
         }
         Some(bounds)
+    }
+
+    /// The least and the greatest value that were measured, if any was.
+    #[expect(clippy::option_option, reason = "wrong, absent, or given")]
+    fn measured(&mut self, entry: &ExpectEntry, unit: BoundUnit) -> Option<Option<(f64, f64)>> {
+        let Some(values) = &entry.measured else { return Some(None) };
+        let ends: Option<Vec<f64>> =
+            values.iter().map(|value| self.bound("measured", value, unit)).collect();
+        let ends = ends?;
+        let (first, last) = (ends.first()?, ends.last()?);
+        Some(Some((first.min(*last), first.max(*last))))
     }
 
     /// The bounds that `equals` and `within` give.

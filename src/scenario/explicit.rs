@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::node::{Node, NodeValue};
+use super::overrides::SWEEP_PARTS;
 use super::source::Sources;
 
 /// What one point sets: values by path.
@@ -44,7 +45,8 @@ pub fn replace_configurations(
     if matches!(tree.value, NodeValue::Object(_)) {
         tree.remove("configurations");
         tree.insert("configurations", origin, Node::list(points, origin));
-        tree.remove("sweep");
-        tree.remove("sweep_from");
+        for part in SWEEP_PARTS {
+            tree.remove(part);
+        }
     }
 }

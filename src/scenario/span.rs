@@ -1,112 +1,103 @@
-//! The range of a parameter in a sensitivity analysis: from a share between 0 and 1 to a value.
+//! A range that values are drawn from, such as `32..4096:log`, for designs that fill a space.
 
 use serde_json::Value;
 
 use super::axis::{End, Unit};
-use super::path::Path;
-use super::source::Sources;
-use super::target::TargetError;
+use super::problem::Problem;
 
-/// A parameter with the values that it can have.
+/// A drawn value is rounded to about this share of the width of its range, so that the name of a
+/// point can be read; what is lost is far below what any design resolves.
+const RESOLUTION: f64 = 1e-6;
+
+/// All values from one end to the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// Its path.
-    pub path: String,
-    /// Its values as they were written.
-    pub text: String,
-    values: Values,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Values {
-    /// Everything between two ends.
-    Range { low: f64, high: f64, unit: Unit, log: bool, whole: bool },
-    /// These, in order.
-    List(Vec<Value>),
+    low: f64,
+    high: f64,
+    unit: Unit,
+    logarithmic: bool,
+    whole: bool,
 }
 
 impl Span {
-    /// Reads `PATH=LOW..HIGH`, `PATH=LOW..HIGH:log` or `PATH=V1,V2,...`. Ends that are both
-    /// written as whole numbers mean whole numbers; `0.0..1.0` means all numbers.
+    /// Whether `text` is a range without a number of values, `a..b`, `a..b:linear` or `a..b:log`,
+    /// each also with `:whole`.
+    #[must_use]
+    pub fn is_span(text: &str) -> bool {
+        let mut parts = text.split(':').map(str::trim);
+        parts.next().is_some_and(|ends| ends.contains(".."))
+            && parts.all(|part| matches!(part, "linear" | "log" | "whole"))
+    }
+
+    /// Reads a range; `whole` if its values must be whole numbers anyway.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub fn read(text: &str) -> Result<Self, TargetError> {
-        let allowed = "PATH=LOW..HIGH, PATH=LOW..HIGH:log or PATH=V1,V2 for instance \
-                       orchagent.pop_batch_size=32..4096:log";
-        let wrong = |reason: &str| TargetError {
-            problem: format!("\"{text}\" is no range of a parameter: {reason}"),
-            allowed: allowed.to_owned(),
-        };
-        let (path, written) = text.split_once('=').ok_or_else(|| wrong("it has no \"=\""))?;
-        let path = path.trim().to_owned();
-        let origin = Sources::default().add("command line".to_owned(), "".into(), path.clone());
-        Path::read(&path, origin, 0).map_err(|problem| wrong(&problem.text().0))?;
-        let written = written.trim();
-        let values =
-            if written.contains("..") { Values::range(written) } else { Values::list(written) };
-        let values = values.map_err(|reason| wrong(&reason))?;
-        Ok(Self { path, text: written.to_owned(), values })
+    /// Why it is none.
+    pub fn read(text: &str, whole: bool) -> Result<Self, Problem> {
+        Self::parse(text, whole)
+            .map_err(|reason| Problem::BadSpan { text: text.to_owned(), reason })
     }
 
-    /// The value at `share`: 0 is the low end or the first value, 1 the high end or the last.
-    #[must_use]
-    pub fn at(&self, share: f64) -> Value {
-        let share = share.clamp(0.0, 1.0);
-        match &self.values {
-            Values::Range { low, high, unit, log, whole } => {
-                // Each whole number has an equal part of the range.
-                let (low, high) = if *whole { (*low - 0.5, *high + 0.5) } else { (*low, *high) };
-                let value = if *log {
-                    low * libm::pow(high / low, share)
-                } else {
-                    low + (high - low) * share
-                };
-                // Adding 0 makes a 0 of what rounding leaves as -0.
-                let inner = |value: f64| value.round().clamp(low + 0.5, high - 0.5) + 0.0;
-                unit.write(if *whole { inner(value) } else { value })
-            }
-            Values::List(values) => {
-                let place = (share * values.len() as f64) as usize;
-                values.get(place).or(values.last()).cloned().unwrap_or_default()
+    fn parse(text: &str, whole: bool) -> Result<Self, String> {
+        let mut parts = text.split(':').map(str::trim);
+        let (low, high) = End::pair(parts.next().unwrap_or_default())?;
+        let mut span =
+            Self { low: low.value, high: high.value, unit: low.unit, logarithmic: false, whole };
+        let mut spacing = None;
+        for part in parts {
+            match part {
+                "linear" | "log" if spacing.is_none() => spacing = Some(part),
+                "whole" => span.whole = true,
+                other => return Err(format!("{other} is neither linear, log nor whole")),
             }
         }
-    }
-}
-
-impl Values {
-    fn range(text: &str) -> Result<Self, String> {
-        let (ends, log) = match text.split_once(':') {
-            None => (text, false),
-            Some((ends, "log")) => (ends, true),
-            Some((_, other)) => return Err(format!("{other} is not \"log\"")),
-        };
-        let (first, last) = ends.split_once("..").ok_or("it has no \"..\"")?;
-        let whole = [first, last].iter().all(|end| end.trim().parse::<i64>().is_ok());
-        let (first, last) = (End::read(first.trim())?, End::read(last.trim())?);
-        if first.unit != last.unit {
-            return Err("one end has a unit that the other has not".to_owned());
-        }
-        let (low, high) = (first.value, last.value);
-        if low >= high {
-            return Err("the first end is not below the last".to_owned());
-        }
-        if log && low <= 0.0 {
+        span.logarithmic = spacing == Some("log");
+        if span.logarithmic && span.low <= 0.0 {
             return Err("a logarithmic range starts above 0".to_owned());
         }
-        Ok(Self::Range { low, high, unit: first.unit, log, whole })
+        if span.whole {
+            if span.unit != Unit::None {
+                return Err("only plain numbers are rounded to whole".to_owned());
+            }
+            if span.low.fract() != 0.0 || span.high.fract() != 0.0 {
+                return Err("the ends of a range of whole numbers are whole".to_owned());
+            }
+        }
+        Ok(span)
     }
 
-    fn list(text: &str) -> Result<Self, String> {
-        let value = |text: &str| {
-            let text = text.trim();
-            serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+    /// The value at `share` of the range, 0 <= `share` < 1. Of whole numbers each has the same
+    /// share, both ends included (on a logarithmic range, that from itself to the next).
+    #[must_use]
+    pub fn value(&self, share: f64) -> Value {
+        let high = if self.whole { self.high + 1.0 } else { self.high };
+        let value = if self.logarithmic {
+            self.low * libm::pow(high / self.low, share)
+        } else {
+            self.low + (high - self.low) * share
         };
-        let values: Vec<Value> = text.split(',').map(value).collect();
-        if values.len() < 2 {
-            return Err("it has one value only".to_owned());
+        let value = if self.whole { value.floor() } else { self.rounded(value) };
+        self.unit.write(value.clamp(self.low, self.high))
+    }
+
+    /// `value` in as few decimal digits as [`RESOLUTION`] asks.
+    fn rounded(&self, value: f64) -> f64 {
+        let width = if self.logarithmic {
+            value * libm::log(self.high / self.low)
+        } else {
+            self.high - self.low
+        };
+        let exponent = libm::floor(libm::log10(width * RESOLUTION));
+        if !exponent.is_finite() {
+            return value;
         }
-        Ok(Self::List(values))
+        if exponent >= 0.0 {
+            let step = libm::pow(10.0, exponent);
+            return (value / step).round() * step;
+        }
+        // Only the text has as few digits as asked.
+        let digits = (-exponent).min(300.0) as usize;
+        format!("{value:.digits$}").parse().unwrap_or(value)
     }
 }
 
@@ -114,36 +105,53 @@ impl Values {
 mod tests {
     use super::*;
 
-    fn shown(text: &str, shares: &[f64]) -> String {
-        match Span::read(text) {
-            Ok(span) => Value::Array(shares.iter().map(|s| span.at(*s)).collect()).to_string(),
-            Err(error) => error.problem,
+    fn shown(text: &str, share: f64) -> String {
+        match Span::read(text, false) {
+            Ok(span) => span.value(share).to_string(),
+            Err(problem) => problem.text().0,
         }
     }
 
     #[test]
-    fn shares_become_values() {
-        let thirds = [0.0, 0.5, 1.0];
-        assert_eq!(shown("a.b=10 ms..100 ms", &thirds), r#"["10 ms","55 ms","100 ms"]"#);
-        assert_eq!(shown("a.b=0.0..1.0", &thirds), "[0,0.5,1]");
-        assert_eq!(shown("a.b=10/s..1000/s:log", &thirds), r#"["10/s","100/s","1000/s"]"#);
-        assert_eq!(shown("a.b=1..3", &[0.0, 0.3, 0.4, 0.6, 0.7, 1.0]), "[1,1,2,2,3,3]");
-        assert_eq!(shown("a.b=32..4096:log", &[0.0, 1.0]), "[32,4096]");
-        assert_eq!(shown("a.b=x,y", &[0.0, 0.49, 0.5, 1.0]), r#"["x","x","y","y"]"#);
+    fn a_share_of_a_range_is_its_value() {
+        assert_eq!(shown("0..10", 0.25), "2.5");
+        assert_eq!(shown("1..100:log", 0.5), "10");
+        assert_eq!(shown("10 ms..1 s:log", 0.5), r#""100 ms""#);
+        assert_eq!(shown("100/s..300/s:linear", 0.5), r#""200/s""#);
+        assert_eq!(shown("5..5", 0.9), "5");
+        assert_eq!(shown("0..1", 1.0 / 3.0), "0.333333");
+        assert_eq!(shown("1..1000:log", 1.0 / 3.0), "10");
+        assert_eq!(shown("1..2000:log", 1.0 / 7.0), "2.96194");
     }
 
     #[test]
-    fn what_is_no_range_says_why() {
+    fn every_whole_number_has_its_share() {
+        assert_eq!(shown("1..4:whole", 0.0), "1");
+        assert_eq!(shown("1..4:whole", 0.2499), "1");
+        assert_eq!(shown("1..4:whole", 0.25), "2");
+        assert_eq!(shown("1..4:whole", 0.9999), "4");
+        assert_eq!(shown("32..4096:log:whole", 0.0), "32");
+        assert_eq!(shown("32..4096:log:whole", 0.999_999), "4096");
+        assert_eq!(Span::read("1..2", true).unwrap().value(0.7).to_string(), "2");
+    }
+
+    #[test]
+    fn impossible_ranges_say_why() {
         for (text, reason) in [
-            ("a.b", "no \"=\""),
-            ("a.b=4..1", "not below"),
-            ("a.b=0..1:log", "starts above 0"),
-            ("a.b=1..4:log2", "is not \"log\""),
-            ("a.b=1..4 ms", "one end has a unit"),
-            ("a.b=7", "one value only"),
-            ("a..b=1..2", "is no range of a parameter"),
+            ("4..1", "the first end is above the last"),
+            ("4", "it has no \"..\""),
+            ("0..4:log", "starts above 0"),
+            ("1..4:linear:9", "9 is neither"),
+            ("1..4:log:linear", "linear is neither"),
+            ("1..4 ms", "one end has a unit"),
+            ("1 ms..4 ms:whole", "only plain numbers"),
+            ("1.5..4:whole", "ends of a range of whole numbers"),
         ] {
-            assert!(shown(text, &[]).contains(reason), "{text}: {}", shown(text, &[]));
+            assert!(shown(text, 0.5).contains(reason), "{text}: {}", shown(text, 0.5));
         }
+        assert!(Span::is_span("1..4") && Span::is_span("1 ms..4 ms:log"));
+        assert!(
+            !Span::is_span("1..4:log2") && !Span::is_span("1,2") && !Span::is_span("1..4:log:9")
+        );
     }
 }

@@ -85,6 +85,28 @@ impl Rows {
         self.area.top + self.step * (index as f64 + 0.5)
     }
 
+    /// Notes where points are: those of `rows` at their rows, others of the scenario at their
+    /// figure, if that is on the axis.
+    fn anchor<'s>(
+        &self,
+        drawing: &mut Drawing,
+        stored: &'s Stored,
+        rows: &[&'s StoredPoint],
+        figure: impl Fn(usize, &StoredPoint) -> f64,
+    ) {
+        for (index, point) in rows.iter().enumerate() {
+            let (middle, half) = (self.middle(index), self.step / 2.0 - 1.0);
+            let area = Area { top: middle - half, bottom: middle + half, ..self.area };
+            drawing.anchor(&point.id, area);
+        }
+        for (index, point) in stored.summary.points.iter().enumerate() {
+            let value = figure(index, point);
+            if rows.iter().all(|row| row.id != point.id) && self.axis.holds(value) {
+                drawing.anchor_line(&point.id, self.area, self.x(value));
+            }
+        }
+    }
+
     pub fn data(&self, drawing: &mut Drawing, draw: impl FnOnce(&mut Drawing)) {
         let first = drawing.marks.len();
         draw(drawing);
@@ -164,6 +186,8 @@ pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
             stack(drawing, &frame, index, parts, scale.factor());
         }
     });
+    let points: Vec<&StoredPoint> = rows.iter().map(|(_, point)| *point).collect();
+    frame.anchor(&mut drawing, stored, &points, |_, point| whole(point) * scale.factor());
     Some(drawing)
 }
 
@@ -237,20 +261,20 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let all = rows(stored);
     let (&(baseline, first), others) = all.split_first()?;
     let of = |point| stored.values(point, &column.name);
-    let compared: Vec<(&str, Estimate)> = others
+    let to_first = |index: usize| {
+        let pairs = Pairs::new(of(index), of(baseline));
+        pairs.means(Contrast::Difference, stored.summary.confidence)
+    };
+    let compared: Vec<(&StoredPoint, Estimate)> = others
         .iter()
-        .map(|&(index, point)| {
-            let pairs = Pairs::new(of(index), of(baseline));
-            let means = pairs.means(Contrast::Difference, stored.summary.confidence);
-            (point.configuration.as_str(), means)
-        })
+        .map(|&(index, point)| (point, to_first(index)))
         .filter(|(_, estimate)| estimate.value.is_finite())
         .collect();
     if compared.is_empty() {
         return None;
     }
     let ends = || {
-        let end = |(_, e): &(&str, Estimate)| [e.value, e.interval.low, e.interval.high];
+        let end = |(_, e): &(&StoredPoint, Estimate)| [e.value, e.interval.low, e.interval.high];
         compared.iter().flat_map(end).filter(|value| value.is_finite()).chain([0.0])
     };
     let scale = Scale::for_values(column.unit(), ends());
@@ -266,7 +290,7 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         "mean of paired differences with {percent} % interval; pairs share their random numbers"
     );
     let top = heading(&mut drawing, &title, &subtitle);
-    let labels: Vec<&str> = compared.iter().map(|(name, _)| *name).collect();
+    let labels: Vec<&str> = compared.iter().map(|(p, _)| p.configuration.as_str()).collect();
     let below = scale.heading("difference");
     let figures: Vec<String> = compared.iter().map(|(_, e)| scale.plus_minus(*e)).collect();
     let widest = figures.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
@@ -278,6 +302,8 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
             whisker(drawing, &frame, index, *estimate, factor);
         }
     });
+    let points: Vec<&StoredPoint> = compared.iter().map(|(point, _)| *point).collect();
+    frame.anchor(&mut drawing, stored, &points, |index, _| to_first(index).value * factor);
     for (index, text) in figures.into_iter().enumerate() {
         drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
     }

@@ -11,8 +11,8 @@ use super::number::Scale;
 use crate::experiment::sensitivity::{Effect, Effects};
 use crate::models::Unit;
 use crate::scenario::MetricColumn;
-use crate::scenario::span::Span;
 use crate::scenario::target::FigureOf;
+use crate::scenario::varied::Varied;
 use crate::statistics::Estimate;
 
 /// How the figures were analysed.
@@ -98,7 +98,7 @@ pub struct SensitivityReport<'r> {
     /// How.
     pub method: Method,
     /// The parameters with their ranges.
-    pub spans: &'r [Span],
+    pub spans: &'r [Varied],
     /// How many points were run.
     pub points: usize,
     /// Replications of each.
@@ -173,10 +173,10 @@ fn table(report: &SensitivityReport<'_>, analysis: &Analysis, scale: Scale) -> T
     let mut heading = vec!["parameter".to_owned(), "range".to_owned()];
     heading.extend(names.iter().map(|(name, _)| scale.heading(name)));
     // Where all are of one component its name tells nothing.
-    let component = |span: &Span| span.path.split_once('.').map(|(name, _)| name.to_owned());
+    let component = |span: &Varied| span.path.split_once('.').map(|(name, _)| name.to_owned());
     let first = report.spans.first().and_then(component);
     let alike = report.spans.iter().all(|span| component(span) == first);
-    let short = |span: &Span| match span.path.split_once('.') {
+    let short = |span: &Varied| match span.path.split_once('.') {
         Some((_, path)) if alike => path.to_owned(),
         _ => span.path.clone(),
     };
