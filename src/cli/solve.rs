@@ -156,9 +156,12 @@ struct Candidate {
     size: f64,
 }
 
-/// The points along the parameter, ascending, for each value of the other one (if there is one).
-fn candidates(scenario: &Scenario) -> Result<Vec<(Option<String>, Vec<Candidate>)>, CliError> {
-    let mut groups: Vec<(Option<String>, Vec<Candidate>)> = Vec::new();
+/// The values of the parameter, for one value of the other (if there is one).
+type Group = (Option<String>, Vec<Candidate>);
+
+/// The points along the parameter, ascending, for each value of the other one.
+fn candidates(scenario: &Scenario) -> Result<Vec<Group>, CliError> {
+    let mut groups: Vec<Group> = Vec::new();
     for (index, point) in scenario.points.iter().enumerate() {
         let (other, (path, value)) = match &point.axes[..] {
             [] => continue,
