@@ -7,7 +7,7 @@
 //! - [`completions`]: scripts for shells and the manual page, from the same definitions.
 //! - `arguments`: what several of them understand.
 //! - `error`: what can go wrong, in one place.
-//! - `progress`: how far a run has come, on stderr.
+//! - `progress`: how far a run has come, on stderr; `interrupt`: when it is to end early.
 
 mod arguments;
 mod check;
@@ -15,6 +15,7 @@ mod compare;
 mod completions;
 mod describe;
 mod error;
+mod interrupt;
 mod merge;
 mod new;
 mod plan;
@@ -29,6 +30,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use convsim::scenario::problem::visible;
 
 use error::CliError;
 
@@ -37,7 +39,8 @@ Exit codes:
   0  all is well
   1  an expectation, a threshold or a comparison failed
   2  the command line or a file is wrong, or results cannot be written
-  3  a model failed in some replications; their rows say how, the others stand";
+  3  a model failed in some replications; their rows say how, the others stand
+  130, 143  interrupted by Ctrl-C or SIGTERM: what is complete is kept, and the same command goes on";
 
 /// Predicts how long a network control plane takes to converge, and how often its clients time
 /// out, before anyone touches a device.
@@ -112,6 +115,7 @@ pub fn main() -> ExitCode {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Missed) => ExitCode::from(1),
         Ok(Outcome::Failures) => ExitCode::from(3),
+        Err(CliError::Interrupted(code)) => ExitCode::from(code),
         // Whoever read the output has what they wanted.
         Err(CliError::BrokenPipe) => ExitCode::SUCCESS,
         Err(CliError::Reported(reports)) => {
@@ -138,7 +142,7 @@ fn look(
 /// Writes `text` to stdout.
 fn print(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| {
+    stdout.write_all(visible(text).as_bytes()).and_then(|()| stdout.flush()).map_err(|error| {
         match error.kind() {
             io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
             _ => error::Problem::Stdout(error).into(),

@@ -26,7 +26,8 @@ pub struct Compared {
     pub p_value: f64,
 }
 
-/// Compares `columns` of the points `first` and `second`.
+/// Compares `columns` of the points `first` and `second`. The values are those of
+/// [`KeptValues`], or of antithetic pairs in [`KeptValues::grouped`].
 #[must_use]
 pub fn compare(
     kept: &KeptValues,

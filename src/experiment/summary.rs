@@ -3,7 +3,8 @@
 use std::io;
 
 use super::row::{Row, RowSink, Status};
-use crate::statistics::quantile::QuantileRanks;
+use crate::scenario::RunSettings;
+use crate::statistics::grouped::{mean_estimate, quantile_ranks, variance_gain};
 use crate::statistics::{Estimate, Moments, Rate, Sorted};
 
 /// A metric of one point over its replications.
@@ -12,8 +13,11 @@ pub struct MetricSummary {
     /// Replications that have this figure. Fewer than the point has where it did not come about
     /// in some; all figures below are over these.
     pub count: u64,
-    /// The mean with its Student-t interval.
+    /// The mean with its Student-t interval, over the means of antithetic pairs if there are such.
     pub mean: Estimate,
+    /// For antithetic pairs: how much smaller the variance of the mean is than with as many
+    /// independent replications. NaN otherwise.
+    pub variance_gain: f64,
     /// The standard deviation between replications; NaN below two.
     pub standard_deviation: f64,
     /// The least.
@@ -29,18 +33,24 @@ pub struct MetricSummary {
 }
 
 impl MetricSummary {
-    /// Of `values`, none of which is NaN.
-    pub(super) fn new(values: Vec<f64>, confidence: f64) -> Self {
+    /// Of `values`, replication by replication; NaN does not count. So many in a row as `group` says
+    /// belong together.
+    pub(super) fn new(mut values: Vec<f64>, confidence: f64, group: u64) -> Self {
+        let size = group as usize;
+        let grouped = (group > 1)
+            .then(|| (mean_estimate(&values, size, confidence), variance_gain(&values, size)));
+        values.retain(|value| !value.is_nan());
         let sorted = Sorted::new(values);
         let moments: Moments = sorted.values().iter().copied().collect();
         let count = moments.count();
         let quantile = |probability| {
-            let ranks = QuantileRanks::new(count, probability, confidence);
+            let ranks = quantile_ranks(count, group, probability, confidence);
             sorted.quantile_estimate_at(probability, ranks)
         };
         Self {
             count,
-            mean: moments.mean_estimate(confidence),
+            mean: grouped.map_or_else(|| moments.mean_estimate(confidence), |(mean, _)| mean),
+            variance_gain: grouped.map_or(f64::NAN, |(_, gain)| gain),
             standard_deviation: moments.standard_deviation(),
             min: moments.min(),
             p50: quantile(0.50),
@@ -82,6 +92,7 @@ impl PointSummary {
 #[derive(Debug)]
 pub struct Summariser {
     confidence: f64,
+    group: u64,
     current: Option<Collected>,
     finished: Vec<PointSummary>,
 }
@@ -95,10 +106,16 @@ struct Collected {
 }
 
 impl Summariser {
-    /// With intervals at `confidence`.
+    /// With intervals at `confidence` over replications of which each is independent of the others.
     #[must_use]
     pub const fn new(confidence: f64) -> Self {
-        Self { confidence, current: None, finished: Vec::new() }
+        Self { confidence, group: 1, current: None, finished: Vec::new() }
+    }
+
+    /// With the intervals that `run` asks for.
+    #[must_use]
+    pub fn of_run(run: &RunSettings) -> Self {
+        Self { group: run.group(), ..Self::new(run.confidence) }
     }
 
     /// The summaries, in the order in which the points came.
@@ -113,7 +130,7 @@ impl Summariser {
         let replications: u64 = collected.statuses.iter().sum();
         let [converged, .., failed] = collected.statuses;
         let rate = Rate { hits: replications - failed - converged, trials: replications - failed };
-        let summarise = |values| MetricSummary::new(values, self.confidence);
+        let summarise = |values| MetricSummary::new(values, self.confidence, self.group);
         self.finished.push(PointSummary {
             point: collected.point,
             replications,
@@ -143,9 +160,7 @@ impl RowSink for Summariser {
             current.failure.clone_from(&row.message);
         }
         for (values, &figure) in current.values.iter_mut().zip(&row.figures) {
-            if !figure.is_nan() {
-                values.push(figure);
-            }
+            values.push(figure);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! - [`number`]: rounding, so that the interval shows.
 //! - [`table`], [`attribution`], [`notes`], [`expectations`]: the report on the terminal, put
 //!   together by [`terminal`] and, for a pull request, by [`markdown`].
-//! - [`results_csv`], [`summary_csv`], [`summary_json`], [`manifest`]: the files, each written
+//! - [`results_csv`], [`results_parquet`], [`summary_csv`], [`summary_json`], [`manifest`]: the files, each written
 //!   whole by [`files`].
 //! - [`junit`]: expectations for a CI server.
 //! - [`comparison`]: two configurations side by side.
@@ -23,6 +23,7 @@ pub mod notes;
 pub mod number;
 pub mod plots;
 pub mod results_csv;
+pub mod results_parquet;
 pub mod stored;
 pub mod summary_csv;
 pub mod summary_json;

@@ -9,27 +9,35 @@ use crate::scenario::{MetricColumn, Scenario};
 /// Columns before the metrics.
 pub const FIRST_COLUMNS: [&str; 7] =
     ["point", "configuration", "replication", "status", "end_time", "events", "fingerprint"];
-/// The column after the metrics: what went wrong in a replication that failed.
-pub const LAST_COLUMN: &str = "message";
+/// Columns after the metrics: what went wrong in a replication that failed, and, where a precision
+/// is asked for, whether its point reached it.
+pub const LAST_COLUMNS: [&str; 2] = ["message", "precision_reached"];
 
 /// Streams rows as CSV. Numbers have the shortest text that reads back as the same number; a figure
 /// that did not come about is empty.
 pub struct ResultsCsv<'s, W: Write> {
     scenario: &'s Scenario,
+    reached: &'s [Option<bool>],
     writer: csv::Writer<W>,
     text: String,
 }
 
 impl<'s, W: Write> ResultsCsv<'s, W> {
-    /// Writes the heading to `output`.
+    /// Writes the heading to `output`. `reached` says for each point whether the precision asked for
+    /// was reached.
     ///
     /// # Errors
     /// Those of `output`.
-    pub fn new(scenario: &'s Scenario, columns: &[MetricColumn], output: W) -> io::Result<Self> {
+    pub fn new(
+        scenario: &'s Scenario,
+        columns: &[MetricColumn],
+        reached: &'s [Option<bool>],
+        output: W,
+    ) -> io::Result<Self> {
         let mut writer = csv::Writer::from_writer(output);
         let metrics = columns.iter().map(|column| column.name.as_str());
-        writer.write_record(FIRST_COLUMNS.into_iter().chain(metrics).chain([LAST_COLUMN]))?;
-        Ok(Self { scenario, writer, text: String::new() })
+        writer.write_record(FIRST_COLUMNS.into_iter().chain(metrics).chain(LAST_COLUMNS))?;
+        Ok(Self { scenario, reached, writer, text: String::new() })
     }
 
     /// The output, with everything written to it.
@@ -62,6 +70,13 @@ impl<W: Write> RowSink for ResultsCsv<'_, W> {
             self.field(Number(figure))?;
         }
         self.writer.write_field(row.message.as_deref().unwrap_or_default())?;
+        let reached = self.reached.get(row.point).copied().flatten();
+        self.writer.write_field(reached.map_or(
+            "",
+            |reached| {
+                if reached { "true" } else { "false" }
+            },
+        ))?;
         Ok(self.writer.write_record(None::<&[u8]>)?)
     }
 }

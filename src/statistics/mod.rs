@@ -8,6 +8,7 @@
 //!
 //! Replications are independent of each other; every interval here rests on that.
 
+pub mod grouped;
 pub mod interval;
 pub mod moments;
 pub mod multiple;

@@ -1,0 +1,61 @@
+//! Ctrl-C and SIGTERM: what is complete goes to the disk, and the user is told how to go on.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use convsim::experiment::{Row, RowSink};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::merge::quoted;
+
+/// What shells add to the number of a signal to name the exit code of what it ended.
+const SIGNAL_EXIT: usize = 128;
+
+/// Whether the user wants the run to end.
+#[derive(Clone, Debug)]
+pub struct Interrupt {
+    /// The exit code of the signal that came, or 0.
+    code: Arc<AtomicUsize>,
+}
+
+impl Interrupt {
+    /// Watches for signals from now on. The first is only noted; a second ends the process at once.
+    pub fn watch() -> io::Result<Self> {
+        let code = Arc::new(AtomicUsize::new(0));
+        let came = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            let exit = SIGNAL_EXIT + usize::try_from(signal).unwrap_or_default();
+            let status = i32::try_from(exit).unwrap_or_default();
+            // In this order, so that the first signal does not yet see the flag that it sets.
+            flag::register_conditional_shutdown(signal, status, Arc::clone(&came))?;
+            flag::register(signal, Arc::clone(&came))?;
+            flag::register_usize(signal, Arc::clone(&code), exit)?;
+        }
+        Ok(Self { code })
+    }
+
+    /// The exit code if a signal came.
+    pub fn code(&self) -> Option<u8> {
+        let code = self.code.load(Ordering::Relaxed);
+        u8::try_from(code).ok().filter(|&code| code > 0)
+    }
+}
+
+/// Stops a run at the next row.
+impl RowSink for Interrupt {
+    fn row(&mut self, _: &Row) -> io::Result<()> {
+        match self.code() {
+            Some(_) => Err(io::Error::other("interrupted")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The command line that goes on from what is there: this one, without what would start anew.
+pub fn resuming_command() -> String {
+    let arguments = std::env::args().skip(1).filter(|argument| argument != "--fresh");
+    let words = arguments.map(|argument| quoted(&argument));
+    std::iter::once("convsim".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
