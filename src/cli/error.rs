@@ -3,10 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use convsim::scenario::problem::visible;
-use convsim::report::stored::StoredError;
-use convsim::report::{html, plots};
-use convsim::scenario::LoadError;
+use crate::report::stored::StoredError;
+use crate::report::{html, plots};
+use crate::scenario::LoadError;
+use crate::scenario::problem::visible;
+use crate::scenario::target::TargetError;
 use miette::Diagnostic;
 
 /// Why a command could not do its work.
@@ -95,6 +96,9 @@ pub enum Problem {
          statistics are mean, p50, p95, p99, min, max"
     ))]
     Threshold { text: String },
+    #[error("{problem}")]
+    #[diagnostic(help("{allowed}"))]
+    Argument { problem: String, allowed: String },
     #[error("there is no metric \"{name}\"")]
     #[diagnostic(help("the metrics are {known}"))]
     UnknownMetric { name: String, known: String },
@@ -114,7 +118,8 @@ pub enum Problem {
     #[error("no such picture can be made from {}", folder.display())]
     #[diagnostic(help(
         "sweep needs points with one swept parameter, heat-map with two, attribution a metric \
-         with parts, difference two configurations, distribution two replications"
+         with parts, difference two configurations, distribution two replications, timeline and gantt a run without \
+         --no-plots"
     ))]
     NoPlots { folder: PathBuf },
 }
@@ -122,7 +127,8 @@ pub enum Problem {
 /// The first few of `lines`, one a line.
 fn listed(lines: &[String]) -> String {
     const SHOWN: usize = 12;
-    let mut text: Vec<String> = lines.iter().take(SHOWN).map(|line| format!("- {}", visible(line))).collect();
+    let mut text: Vec<String> =
+        lines.iter().take(SHOWN).map(|line| format!("- {}", visible(line))).collect();
     if lines.len() > SHOWN {
         text.push(format!("- and {} more", lines.len() - SHOWN));
     }
@@ -132,6 +138,12 @@ fn listed(lines: &[String]) -> String {
 impl From<Problem> for CliError {
     fn from(problem: Problem) -> Self {
         Self::Reported(vec![miette::Report::new(problem)])
+    }
+}
+
+impl From<TargetError> for CliError {
+    fn from(TargetError { problem, allowed }: TargetError) -> Self {
+        Problem::Argument { problem, allowed }.into()
     }
 }
 

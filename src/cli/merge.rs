@@ -5,11 +5,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::experiment::precision::settle_replications;
+use crate::experiment::store::{JOURNAL, SHARDS, read_origin};
+use crate::experiment::{Batch, Shard};
+use crate::scenario::{LoadOptions, Scenario};
 use clap::Args;
-use convsim::experiment::precision::settle_replications;
-use convsim::experiment::store::{JOURNAL, SHARDS, read_origin};
-use convsim::experiment::{Batch, Shard};
-use convsim::scenario::{LoadOptions, Scenario};
 use serde_json::{Value, json};
 
 use super::arguments::{load, recorded};
@@ -20,13 +20,16 @@ use super::{Outcome, print};
 /// What `convsim merge` understands.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
-Run it where the scenario file can be found under the name that the parts were run with. Every \
-replication counts once, however often it was run. When some are missing, the commands that run \
+The scenario file is looked for under the name that the parts were run with; --scenario says \
+where else it is. Every replication counts once, however often it was run. When some are missing, the commands that run \
 just these are printed.")]
 pub struct Arguments {
     /// Folders of results that `convsim run --shard` made, e.g. outputs/SCENARIO
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
+    /// The scenario file, when the parts were run where it has another name
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<PathBuf>,
     /// Folder in which the scenario's folder of results is made
     #[arg(long, value_name = "DIR", default_value = "outputs")]
     output: PathBuf,
@@ -84,6 +87,7 @@ impl Origin {
                 conditions: list("where").unwrap_or_default(),
                 configurations: list("configuration")?,
                 max_points: usize::try_from(record.get("max_points")?.as_u64()?).ok()?,
+                ..LoadOptions::default()
             },
             fixed: record.get("fixed")?.as_bool()?,
             shard: record.get("shard")?.as_str()?.parse().ok()?,
@@ -144,9 +148,12 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         let record = read_origin(path).map_err(|error| unreadable(path, error))?;
         origins.extend(record.as_ref().and_then(Origin::read));
     }
-    let Some(origin) = origins.first() else {
+    let Some(mut origin) = origins.into_iter().next() else {
         return Err(Problem::NoShards { folder: arguments.folders[0].clone() }.into());
     };
+    if let Some(file) = &arguments.scenario {
+        origin.file.clone_from(file);
+    }
     let scenario = origin.load()?;
     let folder = prepare(arguments.output.join(&scenario.name))?;
     let mut store = open_store(&scenario, &folder, false)?;
@@ -164,7 +171,7 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         }
     });
     if !missing.is_empty() {
-        return Err(incomplete(origin, &scenario, &missing)?.into());
+        return Err(incomplete(&origin, &scenario, &missing)?.into());
     }
     let settled = settled.map_err(|error| write_error(&folder, error))?;
     let format = (!arguments.quiet).then_some(arguments.format);

@@ -61,6 +61,7 @@ impl From<&Overrides> for LoadOptions {
             conditions: overrides.conditions.clone(),
             configurations: overrides.configurations.clone(),
             max_points: overrides.max_points,
+            ..Self::default()
         }
     }
 }
@@ -133,7 +134,8 @@ fn text(scenario: &Scenario) -> String {
     lines.join("\n")
 }
 
-fn plan(scenario: &Scenario) -> Value {
+/// All of it, for programs.
+pub fn plan(scenario: &Scenario) -> Value {
     let paths = differing(&scenario.points);
     let points: Vec<Value> = scenario
         .points

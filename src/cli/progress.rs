@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use convsim::experiment::{Batch, Row, RowSink};
+use crate::experiment::solve::source::Watcher;
+use crate::experiment::{Batch, Row, RowSink};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -137,6 +138,12 @@ impl Progress {
         });
         // Progress that nobody reads is no reason to stop.
         let _ = writeln!(io::stderr(), "{line}");
+    }
+}
+
+impl Watcher for Progress {
+    fn expect(&mut self, replications: u64) {
+        self.extend(replications);
     }
 }
 

@@ -1,33 +1,34 @@
 //! `convsim run`: every configuration of a scenario.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use convsim::experiment::precision::{Settled, settle_replications};
-use convsim::experiment::store::SHARDS;
-use convsim::experiment::{
+use crate::experiment::precision::{Settled, settle_replications};
+use crate::experiment::store::SHARDS;
+use crate::experiment::{
     self, Batch, KeptValues, RowSink, Shard, Status, Store, StoreError, Summariser,
     check_determinism, judge,
 };
-use convsim::report::files::ResultFolder;
-use convsim::report::plots::plots;
-use convsim::report::results_csv::ResultsCsv;
-use convsim::report::results_parquet::ResultsParquet;
-use convsim::report::stored::Stored;
-use convsim::report::{Report, manifest, markdown, summary_csv, summary_json, terminal};
-use convsim::scenario::{LoadOptions, Scenario};
+use crate::report::files::ResultFolder;
+use crate::report::plots::plots;
+use crate::report::results_csv::ResultsCsv;
+use crate::report::results_parquet::ResultsParquet;
+use crate::report::stored::Stored;
+use crate::report::{Report, manifest, markdown, summary_csv, summary_json, terminal, timeline};
+use crate::scenario::{LoadOptions, Scenario};
+use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
 use super::arguments::{RunChanges, Running, ShardChoice, Stopping, load_all, recorded};
 use super::error::{CliError, Problem};
-use super::interrupt::{Interrupt, resuming_command};
+use super::interrupt::Interrupt;
 use super::merge::Origin;
 use super::plan::Overrides;
 use super::plot;
 use super::progress::Progress;
-use super::{Outcome, print};
+use super::{Outcome, print, replication};
 
 /// What `convsim run` understands.
 #[derive(Clone, Debug, Args)]
@@ -67,7 +68,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "fresh")]
     resume: bool,
     #[command(flatten)]
-    running: Running,
+    pub running: Running,
 }
 
 /// What is printed.
@@ -83,15 +84,23 @@ pub enum Format {
     Csv,
 }
 
-/// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<Outcome, CliError> {
-    let mut options = LoadOptions::from(&arguments.overrides);
-    arguments.stopping.add_to(&mut options);
-    arguments.run.add_to(&mut options);
-    let mut scenarios = load_all(&arguments.files, &options)?;
-    if arguments.stopping.is_fixed() {
-        scenarios.iter_mut().for_each(|scenario| scenario.run.precision = None);
+impl Arguments {
+    /// The scenarios as they are to be run, and what the loader was asked for.
+    pub fn scenarios(&self) -> Result<(Vec<Scenario>, LoadOptions), CliError> {
+        let mut options = LoadOptions::from(&self.overrides);
+        self.stopping.add_to(&mut options);
+        self.run.add_to(&mut options);
+        let mut scenarios = load_all(&self.files, &options)?;
+        if self.stopping.is_fixed() {
+            scenarios.iter_mut().for_each(|scenario| scenario.run.precision = None);
+        }
+        Ok((scenarios, options))
     }
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Outcome, CliError> {
+    let (scenarios, options) = arguments.scenarios()?;
     refuse_same_names(&scenarios)?;
     let shard = arguments.shard.map(ShardChoice::resolve).transpose()?;
     let folders: Vec<ResultFolder> = scenarios
@@ -106,7 +115,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, CliError> {
         .zip(&folders)
         .map(|(scenario, folder)| open_store(scenario, folder, arguments.fresh))
         .collect::<Result<_, _>>()?;
-    let interrupt = Interrupt::watch().map_err(Problem::Signals)?;
+    let interrupt = Interrupt::watch(words).map_err(Problem::Signals)?;
     let mut outcome = Outcome::Fine;
     for ((scenario, folder), store) in scenarios.iter().zip(&folders).zip(&mut stores) {
         if arguments.check_determinism {
@@ -274,7 +283,7 @@ fn stopped(
         scenario.name,
         store.rows(),
         folder.path().display(),
-        resuming_command()
+        interrupt.resuming_command()
     );
     CliError::Interrupted(code)
 }
@@ -324,6 +333,7 @@ pub fn write_results(
     // A manifest stands for a complete set of files: that of an earlier run goes first, the new one
     // comes last.
     folder.remove("manifest.json").map_err(failed)?;
+    folder.remove(timeline::FILE).map_err(failed)?;
     rows.finish().and_then(|file| file.finish()).map_err(failed)?;
     table.finish().and_then(|file| file.finish()).map_err(failed)?;
     folder.write("summary.csv", &summary_rows).map_err(failed)?;
@@ -331,7 +341,11 @@ pub fn write_results(
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
     folder.sync().map_err(failed)?;
     if shown.pictures {
-        let stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
+        let mut stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
+        stored.record = replication::typical(scenario, &stored);
+        if let Some(record) = &stored.record {
+            folder.write(timeline::FILE, record.json().as_bytes()).map_err(failed)?;
+        }
         let plots = plots(&stored, None, None);
         plot::write(&plots, folder.path())?;
         super::report::write(&stored, &plots, folder.path())?;

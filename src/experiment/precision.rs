@@ -78,7 +78,8 @@ pub fn settle_replications(
         batches.retain_mut(|batch| {
             let done = batch.replications.end;
             let values = kept.values(batch.point, column).to_vec();
-            let summary = MetricSummary::new(values, scenario.run.confidence, scenario.run.group());
+            let summary =
+                MetricSummary::grouped(values, scenario.run.confidence, scenario.run.group());
             let known = relative_half_width(&summary, precision.statistic) <= precision.relative;
             let next = more(done, scenario.run.group()).min(precision.max_replications);
             batch.replications = done..next;
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn a_figure_that_is_always_the_same_is_known_and_one_never_seen_is_not() {
         let width = |values: Vec<f64>| {
-            relative_half_width(&MetricSummary::new(values, 0.95, 1), Statistic::Mean)
+            relative_half_width(&MetricSummary::new(values, 0.95), Statistic::Mean)
         };
         assert_eq!(width(vec![0.0; 5]), 0.0);
         assert_eq!(width(vec![3.0; 5]), 0.0);

@@ -33,9 +33,16 @@ pub struct MetricSummary {
 }
 
 impl MetricSummary {
+    /// Of `values`, each of which is independent of the others; NaN does not count.
+    #[must_use]
+    pub fn new(values: Vec<f64>, confidence: f64) -> Self {
+        Self::grouped(values, confidence, 1)
+    }
+
     /// Of `values`, replication by replication; NaN does not count. So many in a row as `group` says
     /// belong together.
-    pub(super) fn new(mut values: Vec<f64>, confidence: f64, group: u64) -> Self {
+    #[must_use]
+    pub fn grouped(mut values: Vec<f64>, confidence: f64, group: u64) -> Self {
         let size = group as usize;
         let grouped = (group > 1)
             .then(|| (mean_estimate(&values, size, confidence), variance_gain(&values, size)));
@@ -130,7 +137,7 @@ impl Summariser {
         let replications: u64 = collected.statuses.iter().sum();
         let [converged, .., failed] = collected.statuses;
         let rate = Rate { hits: replications - failed - converged, trials: replications - failed };
-        let summarise = |values| MetricSummary::new(values, self.confidence, self.group);
+        let summarise = |values| MetricSummary::grouped(values, self.confidence, self.group);
         self.finished.push(PointSummary {
             point: collected.point,
             replications,

@@ -76,12 +76,14 @@ fn build(
     refuse_odd_pairs(&tree, &run, problems);
     let mut builder = PointBuilder::new(&tree, connection_names, sources, problems);
     let points = builder.build(&design);
+    let recorded = builder.recorded_files();
     warnings.extend(builder.into_warnings());
     let mut scenario = Scenario {
         name: name.unwrap_or_default(),
         description: text_at(&tree, "description"),
         sources: tree.get("sources").and_then(part).unwrap_or_default(),
         path: path.to_owned(),
+        files: sources.files().iter().cloned().chain(recorded).collect(),
         components,
         connections,
         points,

@@ -11,7 +11,7 @@
 //! - `design`: which points there are, by grid, lists that advance together, sampling and
 //!   conditions; `points`: each of them, typed and checked by its models;
 //!   `recording`: recorded values from CSV files; `identity`: what names a point.
-//! - `expect`: what must come out.
+//! - `expect`: what must come out; [`target`]: figures and targets on the command line.
 //! - [`problem`], [`error`]: what can be wrong, and how it is shown.
 //! - [`types`]: the result.
 //! - [`parameters`]: what the models' schemas say, for `describe` and `new`.
@@ -38,6 +38,7 @@ mod schema_kind;
 mod schema_text;
 pub mod source;
 mod span;
+pub mod target;
 pub mod types;
 mod validate;
 #[cfg(test)]

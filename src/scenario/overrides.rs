@@ -21,6 +21,8 @@ use crate::models::ModelKind;
 pub const BASE: &str = "base";
 /// What the first part of a path may name beside a component.
 pub const RUN: &str = "run";
+/// Keys of a file that say what is swept.
+const SWEEP_PARTS: [&str; 4] = ["sweep", "zip", "sample", "sweep_from"];
 
 /// What the user asks for beside the file.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub struct LoadOptions {
     pub conditions: Vec<String>,
     /// Names of the only configurations to run; drops the file's sweep.
     pub configurations: Vec<String>,
+    /// Drops the file's own sweep, so that nothing but `vary` is swept.
+    pub only_varied: bool,
     /// Most points that the scenario may have.
     pub max_points: usize,
 }
@@ -49,6 +53,7 @@ impl Default for LoadOptions {
             design: None,
             conditions: Vec::new(),
             configurations: Vec::new(),
+            only_varied: false,
             max_points: 100_000,
         }
     }
@@ -67,6 +72,11 @@ pub fn apply(
         options.set.iter().filter_map(|text| overrides.read_set(text)).collect();
     let varied: Vec<Variation> =
         options.vary.iter().filter_map(|text| overrides.read_vary(text, options)).collect();
+    if options.only_varied {
+        for part in SWEEP_PARTS {
+            overrides.tree.remove(part);
+        }
+    }
     overrides.keep_configurations(&options.configurations);
     for assignment in &fixed {
         overrides.fix(assignment, &varied);
@@ -188,7 +198,7 @@ impl Overrides<'_> {
                 name.is_none_or(|name| names.iter().any(|kept| kept == name))
             });
         }
-        for part in ["sweep", "zip", "sample", "sweep_from"] {
+        for part in SWEEP_PARTS {
             self.tree.remove(part);
         }
         if let Some(first) = kept.first() {

@@ -19,6 +19,8 @@ pub struct Scenario {
     pub sources: Vec<String>,
     /// The file it was read from.
     pub path: PathBuf,
+    /// Every file it was read from: that one, those it extends, and recordings.
+    pub files: Vec<PathBuf>,
     /// Name and model of each component, in the order of the file.
     pub components: Vec<(String, ModelKind)>,
     /// Signals between components.
@@ -148,6 +150,8 @@ pub struct Expectation {
     pub at_least: Option<f64>,
     /// The greatest value allowed, in the metric's unit.
     pub at_most: Option<f64>,
+    /// The least and the greatest value that were measured, in the metric's unit.
+    pub measured: Option<(f64, f64)>,
     /// Where the expected value comes from.
     pub source: String,
     /// Where it stands, `file:line`.

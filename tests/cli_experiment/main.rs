@@ -10,6 +10,7 @@ mod resume;
 mod run;
 mod seeding;
 mod shards;
+mod solve;
 
 use std::fs;
 use std::path::{Path, PathBuf};
