@@ -1,6 +1,7 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`], [`solve`], [`trace`]: what simulates; [`merge`]: what puts parts
+//! - [`run`], [`check`], [`compare`], [`solve`], [`sensitivity`], [`trace`]: what
+//!   simulates; [`merge`]: what puts parts
 //!   together.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - [`plot`], [`report`]: what shows stored results.
@@ -28,6 +29,7 @@ mod replication;
 mod report;
 mod run;
 mod schema;
+mod sensitivity;
 mod solve;
 mod trace;
 
@@ -67,6 +69,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Find the largest, smallest or best value of a parameter, and how sure that is
     Solve(solve::Arguments),
+    /// Find out which parameters a figure depends on
+    Sensitivity(sensitivity::Arguments),
     /// Put the parts of a scenario that were run with --shard into one result
     Merge(merge::Arguments),
     /// Draw pictures from stored results
@@ -142,6 +146,7 @@ fn dispatch(command: Command, words: &[OsString]) -> Result<Outcome, CliError> {
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
+        Command::Sensitivity(arguments) => sensitivity::sensitivity(&arguments),
         Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Report(arguments) => report::report(&arguments),

@@ -8,7 +8,8 @@
 //!   whole by [`files`].
 //! - [`document`]: a short report of paragraphs and tables, on the terminal or as Markdown.
 //! - [`junit`]: expectations for a CI server.
-//! - [`comparison`]: two configurations side by side; [`solve`]: which value meets a target.
+//! - [`comparison`]: two configurations side by side; [`solve`]: which value meets a target;
+//!   [`sensitivity`]: which parameters a figure depends on.
 //! - [`timeline`]: what happened when in one replication.
 //! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it; [`html`]: the report.
 
@@ -26,6 +27,7 @@ pub mod number;
 pub mod plots;
 pub mod results_csv;
 pub mod results_parquet;
+pub mod sensitivity;
 pub mod solve;
 pub mod stored;
 pub mod summary_csv;

@@ -168,7 +168,7 @@ fn bad_usage_is_exit_code_2() {
 
 #[test]
 fn help_says_what_there_is_and_what_exit_codes_mean() {
-    for command in ["", "run", "check", "compare", "solve"] {
+    for command in ["", "run", "check", "compare", "solve", "sensitivity"] {
         let arguments: &[&str] =
             if command.is_empty() { &["--help"] } else { &[command, "--help"] };
         let output = Place::empty().convsim(arguments);
