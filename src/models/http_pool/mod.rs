@@ -61,7 +61,7 @@ mod watchdog;
 pub use component::{Event, HttpPool};
 pub use config::{
     Arrival, ClientConfig, Config, HostConfig, NetworkConfig, RequestSplit, RetryConfig,
-    TimeoutMode,
+    Scheduling, TimeoutMode,
 };
 pub use handler_config::{HandlerConfig, HandlerPreset, LockScope, ToggleConfig};
 pub use proxy_config::{ProxyConfig, Upstream};

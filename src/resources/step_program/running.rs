@@ -94,7 +94,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
 
     pub(super) fn compute(&mut self, now: SimTime, slot: u32, work: SimDuration, state: State) {
         self.enter(now, slot, state);
-        self.cpu.add_weighted(now, slot, work, self.jobs[slot as usize].weight);
+        self.cpu.add(now, slot, work, self.jobs[slot as usize].weight);
     }
 
     pub(super) fn block<G: Copy + From<E>>(
