@@ -27,6 +27,11 @@ pub(super) enum State {
         interpreter: InterpreterId,
         work: SimDuration,
     },
+    /// On the cores to wake up, for an interpreter that somebody else may take meanwhile.
+    WakingUp {
+        interpreter: InterpreterId,
+        work: SimDuration,
+    },
     AwaitingLock(LockId),
     AwaitingThread(PoolId),
     Waiting,
