@@ -182,8 +182,9 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         InterpreterId(self.interpreters.len() as u32 - 1)
     }
 
-    /// A thread that had to wait for `interpreter` computes `work` longer each time: switching to
-    /// it, and refilling its caches. Zero unless set.
+    /// A thread that waits for `interpreter` computes `work` to wake up when it is let go, and takes
+    /// it then, unless another has taken it meanwhile (`drop_gil` and `take_gil` in CPython's
+    /// `Python/ceval_gil.c`). Zero unless set: then it is handed on at once, in order.
     pub fn set_handoff(&mut self, interpreter: InterpreterId, work: SimDuration) {
         self.interpreters[interpreter.0 as usize].handoff = work;
     }

@@ -69,7 +69,7 @@ pub(super) struct Job {
 pub(super) struct Interpreter {
     pub(super) lock: Mutex<u32>,
     pub(super) switch_interval: SimDuration,
-    /// Computing that waking up for it adds to what a thread that had to wait does.
+    /// What a thread computes to wake up for it.
     pub(super) handoff: SimDuration,
     pub(super) timer: Option<Timer>,
 }
