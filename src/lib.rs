@@ -3,6 +3,10 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+// The command line is written as one that uses the library from outside.
+extern crate self as convsim;
+
+mod cli;
 pub mod engine;
 pub mod experiment;
 pub mod models;
@@ -11,3 +15,5 @@ pub mod report;
 pub mod resources;
 pub mod scenario;
 pub mod statistics;
+
+pub use cli::{Ended, execute, front};

@@ -208,6 +208,8 @@ fn a_file_inherits_what_it_does_not_say() {
     assert_eq!(names(&scenario), ["c"]);
     assert_eq!(batches(&scenario), [6]);
     assert!(scenario.resolved.get("extends").is_none());
+    let names = scenario.files.iter().map(|file| file.file_name().unwrap().to_string_lossy());
+    assert_eq!(names.collect::<Vec<_>>(), ["child.json", "middle.json", "base.json"]);
 }
 
 #[test]

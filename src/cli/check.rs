@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use convsim::experiment::expectation::more_replications;
-use convsim::experiment::{self, Batch, Judgement, KeptValues, RowSink, Verdict, judge};
+use convsim::experiment::expectation::settle_expectations;
+use convsim::experiment::{self, Judgement, RowSink, Verdict};
 use convsim::report::expectations::{Detail, expectation_list};
 use convsim::report::files::ResultFolder;
 use convsim::report::{Report, junit};
@@ -14,10 +14,8 @@ use convsim::scenario::{MetricColumn, Scenario};
 use super::arguments::{Changes, Running, load_all};
 use super::error::{CliError, Problem};
 use super::progress::Progress;
+use super::run::count;
 use super::{Outcome, print};
-
-/// An undecided expectation gets up to this many times the replications of its scenario.
-const MOST_TIMES: u64 = 4;
 
 /// What `convsim check` understands.
 #[derive(Clone, Debug, Args)]
@@ -88,29 +86,16 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, CliError> {
 }
 
 fn check_scenario(arguments: &Arguments, scenario: Scenario) -> Result<Checked, CliError> {
-    let replications = scenario.run.replications;
     let columns = scenario.columns();
-    let mut kept = KeptValues::for_expectations(&scenario, &columns);
-    let mut batches: Vec<Batch> =
-        kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
-    let count = |batches: &[Batch]| -> u64 {
-        batches.iter().map(|batch| batch.replications.end - batch.replications.start).sum()
-    };
-    let mut progress = Progress::new(arguments.running.progress, &scenario.name, count(&batches));
-    let judgements = loop {
-        let sinks: &mut [&mut dyn RowSink] = &mut [&mut kept, &mut progress];
-        experiment::run(&scenario, &batches, arguments.running.threads(), sinks)
-            .map_err(Problem::Start)?;
-        let judgements = judge(&scenario, &columns, &kept);
-        let cap = replications.saturating_mul(MOST_TIMES);
-        batches = more_replications(&scenario, &columns, &kept, &judgements, cap);
-        if batches.is_empty() {
-            break judgements;
-        }
-        progress.extend(count(&batches));
-    };
+    let mut progress = Progress::new(arguments.running.progress, &scenario.name, 0);
+    let settled = settle_expectations(&scenario, &columns, |batches, kept| {
+        progress.extend(count(batches));
+        let sinks: &mut [&mut dyn RowSink] = &mut [kept, &mut progress];
+        experiment::run(&scenario, batches, arguments.running.threads(), sinks)
+    });
     progress.finish();
-    Ok(Checked { columns, judgements, failures: kept.failed(), scenario })
+    let (judgements, failures) = settled.map_err(Problem::Start)?;
+    Ok(Checked { columns, judgements, failures, scenario })
 }
 
 fn section(checked: &Checked) -> String {

@@ -20,13 +20,16 @@ use super::{Outcome, print};
 /// What `convsim merge` understands.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
-Run it where the scenario file can be found under the name that the parts were run with. Every \
-replication counts once, however often it was run. When some are missing, the commands that run \
+The scenario file is looked for under the name that the parts were run with; --scenario says \
+where else it is. Every replication counts once, however often it was run. When some are missing, the commands that run \
 just these are printed.")]
 pub struct Arguments {
     /// Folders of results that `convsim run --shard` made, e.g. outputs/SCENARIO
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
+    /// The scenario file, when the parts were run where it has another name
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<PathBuf>,
     /// Folder in which the scenario's folder of results is made
     #[arg(long, value_name = "DIR", default_value = "outputs")]
     output: PathBuf,
@@ -61,6 +64,8 @@ impl Origin {
             "file": self.file.to_string_lossy(),
             "set": self.options.set,
             "vary": self.options.vary,
+            "design": self.options.design,
+            "where": self.options.conditions,
             "configuration": self.options.configurations,
             "max_points": self.options.max_points,
             "fixed": self.fixed,
@@ -78,8 +83,11 @@ impl Origin {
             options: LoadOptions {
                 set: list("set")?,
                 vary: list("vary")?,
+                design: record.get("design").and_then(Value::as_str).map(str::to_owned),
+                conditions: list("where").unwrap_or_default(),
                 configurations: list("configuration")?,
                 max_points: usize::try_from(record.get("max_points")?.as_u64()?).ok()?,
+                ..LoadOptions::default()
             },
             fixed: record.get("fixed")?.as_bool()?,
             shard: record.get("shard")?.as_str()?.parse().ok()?,
@@ -98,9 +106,12 @@ impl Origin {
     /// What runs the part `shard`.
     fn command(&self, shard: Shard, replications: u64) -> String {
         let mut words = vec!["convsim run".to_owned(), quoted(&self.file.to_string_lossy())];
+        let design: Vec<String> = self.options.design.iter().cloned().collect();
         let lists = [
             ("--set", &self.options.set),
             ("--vary", &self.options.vary),
+            ("--design", &design),
+            ("--where", &self.options.conditions),
             ("--configuration", &self.options.configurations),
         ];
         for (flag, values) in lists {
@@ -137,9 +148,12 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         let record = read_origin(path).map_err(|error| unreadable(path, error))?;
         origins.extend(record.as_ref().and_then(Origin::read));
     }
-    let Some(origin) = origins.first() else {
+    let Some(mut origin) = origins.into_iter().next() else {
         return Err(Problem::NoShards { folder: arguments.folders[0].clone() }.into());
     };
+    if let Some(file) = &arguments.scenario {
+        origin.file.clone_from(file);
+    }
     let scenario = origin.load()?;
     let folder = prepare(arguments.output.join(&scenario.name))?;
     let mut store = open_store(&scenario, &folder, false)?;
@@ -157,7 +171,7 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         }
     });
     if !missing.is_empty() {
-        return Err(incomplete(origin, &scenario, &missing)?.into());
+        return Err(incomplete(&origin, &scenario, &missing)?.into());
     }
     let tasks = tasks.map_err(|error| write_error(&folder, error))?;
     let format = (!arguments.quiet).then_some(arguments.format);

@@ -1,13 +1,15 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`], [`trace`]: what simulates; [`merge`]: what puts parts
+//! - [`run`], [`check`], [`compare`], [`solve`], [`trace`]: what simulates; [`merge`]: what puts parts
 //!   together.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - [`plot`], [`report`]: what shows stored results.
 //! - [`completions`]: scripts for shells and the manual page, from the same definitions.
 //! - `arguments`: what several of them understand.
 //! - `error`: what can go wrong, in one place.
+//! - `replication`: one of them run again, with its record.
 //! - `progress`: how far a run has come, on stderr.
+//! - [`front`]: the same words for a program that is no terminal.
 
 mod arguments;
 mod check;
@@ -15,16 +17,20 @@ mod compare;
 mod completions;
 mod describe;
 mod error;
+pub mod front;
 mod merge;
 mod new;
 mod plan;
 mod plot;
 mod progress;
+mod replication;
 mod report;
 mod run;
 mod schema;
+mod solve;
 mod trace;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -56,6 +62,8 @@ enum Command {
     Check(check::Arguments),
     /// Compare two configurations of a scenario on common random numbers
     Compare(compare::Arguments),
+    /// Find the largest, smallest or best value of a parameter, and how sure that is
+    Solve(solve::Arguments),
     /// Put the parts of a scenario that were run with --shard into one result
     Merge(merge::Arguments),
     /// Draw pictures from stored results
@@ -85,18 +93,50 @@ enum Outcome {
     Missed,
 }
 
-/// Runs what the command line asks for.
-pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+/// How a command line ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The exit code.
+    pub code: u8,
+    /// What is to be told on stderr; empty when all is well.
+    pub errors: String,
+}
+
+/// Does what a command line asks for. Its first word is the name of the program. The result goes
+/// to stdout, progress to stderr.
+#[must_use]
+pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         // Help and version come this way, too, with exit code 0.
-        Err(error) => error.exit(),
+        Err(error) => {
+            let code = u8::try_from(error.exit_code()).unwrap_or(u8::MAX);
+            // Nowhere is left to report a failure of stderr to.
+            let _ = error.print();
+            return Ended { code, errors: String::new() };
+        }
     };
     convsim::experiment::keep_model_panics_quiet();
-    let result = match cli.command {
+    let code = match dispatch(cli.command) {
+        Ok(Outcome::Fine) => 0,
+        Ok(Outcome::Missed) => 1,
+        Ok(Outcome::Failures) => 3,
+        // Whoever read the output has what they wanted.
+        Err(CliError::BrokenPipe) => 0,
+        Err(CliError::Reported(reports)) => {
+            let errors = reports.iter().map(|report| format!("{report:?}\n")).collect();
+            return Ended { code: 2, errors };
+        }
+    };
+    Ended { code, errors: String::new() }
+}
+
+fn dispatch(command: Command) -> Result<Outcome, CliError> {
+    match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Solve(arguments) => solve::solve(&arguments),
         Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Report(arguments) => report::report(&arguments),
@@ -107,21 +147,6 @@ pub fn main() -> ExitCode {
         Command::Completions(arguments) => completions::completions(&arguments),
         Command::Man => completions::man(),
         Command::Schema(arguments) => look(|out| schema::execute(&arguments, out)),
-    };
-    match result {
-        Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::Missed) => ExitCode::from(1),
-        Ok(Outcome::Failures) => ExitCode::from(3),
-        // Whoever read the output has what they wanted.
-        Err(CliError::BrokenPipe) => ExitCode::SUCCESS,
-        Err(CliError::Reported(reports)) => {
-            let mut stderr = io::stderr().lock();
-            for report in reports {
-                // Nowhere is left to report a failure of stderr to.
-                let _ = writeln!(stderr, "{report:?}");
-            }
-            ExitCode::from(2)
-        }
     }
 }
 

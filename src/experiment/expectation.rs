@@ -9,6 +9,8 @@ use crate::scenario::{Expectation, MetricColumn, RelativeTo, Scenario, Statistic
 use crate::statistics::paired::{Contrast, Pairs};
 use crate::statistics::{Estimate, Moments, Rate, Sorted};
 
+/// An undecided expectation gets up to this many times the replications of its scenario.
+pub const MOST_TIMES: u64 = 4;
 /// How far a bound may be missed for rounding alone, relative to its size.
 const ROUNDING: f64 = 1e-9;
 
@@ -262,10 +264,36 @@ fn verdict(got: Estimate, at_least: Option<f64>, at_most: Option<f64>) -> Verdic
     }
 }
 
+/// Judges what `scenario` expects, with more replications while an expectation is undecided, up
+/// to [`MOST_TIMES`] those of the scenario. `provide` hands the rows of the batches to the
+/// kept values. Gives also how many replications failed.
+///
+/// # Errors
+/// The first error of `provide`.
+pub fn settle_expectations(
+    scenario: &Scenario,
+    columns: &[MetricColumn],
+    mut provide: impl FnMut(&[Batch], &mut KeptValues) -> io::Result<()>,
+) -> io::Result<(Vec<Judgement>, u64)> {
+    let replications = scenario.run.replications;
+    let cap = replications.saturating_mul(MOST_TIMES);
+    let mut kept = KeptValues::for_expectations(scenario, columns);
+    let mut batches: Vec<Batch> =
+        kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
+    loop {
+        provide(&batches, &mut kept)?;
+        let judgements = judge(scenario, columns, &kept);
+        batches = more_replications(scenario, columns, &kept, &judgements, cap);
+        if batches.is_empty() {
+            return Ok((judgements, kept.failed()));
+        }
+    }
+}
+
 /// What to run next for the expectations that are undecided: as many replications again of their
 /// configurations, up to `cap`. Empty when nothing is undecided or the cap is reached.
 #[must_use]
-pub fn more_replications(
+fn more_replications(
     scenario: &Scenario,
     columns: &[MetricColumn],
     kept: &KeptValues,

@@ -6,11 +6,38 @@
 //! needs all replications of a point.
 
 use std::fmt;
+use std::io;
+use std::path::Path;
 use std::str::FromStr;
 
+use super::precision::settle_replications;
 use super::schedule::Batch;
+use super::store::{RowsAt, StoreError};
 use crate::engine::random::mix;
 use crate::scenario::Scenario;
+
+/// Whether `folder` has every row of the part `shard` of `scenario`.
+///
+/// # Errors
+/// If its rows are those of something else, or cannot be read.
+pub fn is_complete(folder: &Path, scenario: &Scenario, shard: Shard) -> Result<bool, StoreError> {
+    let stored = RowsAt::open(folder, scenario)?;
+    let mut complete = true;
+    let settled = settle_replications(scenario, |tasks, sink| {
+        let own = shard.tasks(scenario, tasks);
+        complete = stored.missing(&own).is_empty();
+        match sink {
+            // The rule says nothing about a point that is not complete.
+            Some(_) if !complete => Err(io::ErrorKind::NotFound.into()),
+            Some(sink) => stored.replay(&own, &mut [sink]),
+            None => Ok(()),
+        }
+    });
+    match settled {
+        Err(error) if complete => Err(StoreError::Io(error)),
+        _ => Ok(complete),
+    }
+}
 
 /// Most parts.
 const MOST: u64 = 1_000_000;

@@ -208,6 +208,39 @@ impl RowSink for Store<'_> {
     }
 }
 
+/// The rows in a folder, only read: nothing is locked, tried or written.
+pub(super) struct RowsAt<'s> {
+    scenario: &'s Scenario,
+    journal: Journal,
+    rows: RowIndex,
+}
+
+impl<'s> RowsAt<'s> {
+    /// Reads which rows of `scenario` are in `folder`.
+    ///
+    /// # Errors
+    /// If they are the rows of something else, or cannot be read.
+    pub(super) fn open(folder: &Path, scenario: &'s Scenario) -> Result<Self, StoreError> {
+        let mut journal = Journal::open_to_read(&folder.join(JOURNAL))?;
+        let contents = Contents::read(&mut journal)?;
+        let differences = contents.differences(scenario);
+        if !contents.rows.is_empty() && !differences.is_empty() {
+            return Err(StoreError::Changed(differences));
+        }
+        Ok(Self { scenario, journal, rows: contents.rows })
+    }
+
+    /// As [`Store::missing`].
+    pub(super) fn missing(&self, tasks: &[Batch]) -> Vec<Batch> {
+        self.rows.missing(self.scenario, tasks)
+    }
+
+    /// As [`Store::replay`].
+    pub(super) fn replay(&self, tasks: &[Batch], sinks: &mut [&mut dyn RowSink]) -> io::Result<()> {
+        self.rows.replay(self.scenario, &self.journal, tasks, sinks)
+    }
+}
+
 /// True when two rows say the same. The bits of a figure that did not come about do not matter.
 fn same(before: &Row, now: &Row) -> bool {
     let rest = |row: &Row| (row.status, row.end, row.events, row.fingerprint, row.figures.len());

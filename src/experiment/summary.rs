@@ -30,7 +30,8 @@ pub struct MetricSummary {
 
 impl MetricSummary {
     /// Of `values`, none of which is NaN.
-    pub(super) fn new(values: Vec<f64>, confidence: f64) -> Self {
+    #[must_use]
+    pub fn new(values: Vec<f64>, confidence: f64) -> Self {
         let sorted = Sorted::new(values);
         let moments: Moments = sorted.values().iter().copied().collect();
         let count = moments.count();

@@ -204,6 +204,13 @@ impl ProcessorSharingCpu {
         self.runnable.level()
     }
 
+    /// The share of the cores in use, in per cent.
+    #[must_use]
+    pub fn busy_percent(&self) -> f64 {
+        let cores = u64::from(self.cores);
+        self.runnable().min(cores) as f64 / cores.max(1) as f64 * 100.0
+    }
+
     /// True when `job` is runnable.
     #[must_use]
     pub fn contains(&self, job: u32) -> bool {

@@ -53,6 +53,7 @@ fn read(
     chain.push((identity, shown.clone()));
     let folder = path.parent().unwrap_or_else(|| Path::new("")).to_owned();
     let whole = sources.add(shown, folder.clone(), text.clone());
+    sources.note_file(path);
     let mut node = parse(&text, whole, problems)?;
     drop(text);
     let extended = node.remove("extends").map(|entry| entry.value);

@@ -1,6 +1,7 @@
 //! From the tree of values to the typed points.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::design::{Design, PointDesign};
@@ -91,6 +92,12 @@ impl<'a> PointBuilder<'a> {
             points.extend(self.point(&point_design));
         }
         points
+    }
+
+    /// The files of recorded values that were read.
+    #[must_use]
+    pub fn recorded_files(&self) -> BTreeSet<PathBuf> {
+        self.recordings.files()
     }
 
     /// One sentence for each thing that the models warn of.

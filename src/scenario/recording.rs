@@ -3,7 +3,7 @@
 //! `{ "distribution": "empirical", "file": "x.csv", "column": "ms", "unit": "ms" }` becomes
 //! `{ "distribution": "empirical", "values": ["1.5 ms", ...] }`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use super::node::{Node, NodeValue};
@@ -61,6 +61,12 @@ impl Recordings {
             }
             _ => {}
         }
+    }
+
+    /// The files that columns were read from.
+    #[must_use]
+    pub fn files(&self) -> BTreeSet<PathBuf> {
+        self.columns.keys().map(|(file, ..)| file.clone()).collect()
     }
 
     fn column(

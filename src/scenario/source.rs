@@ -37,27 +37,41 @@ pub struct SourceText {
 
 /// All texts that a scenario was read from.
 #[derive(Clone, Debug, Default)]
-pub struct Sources(Vec<Arc<SourceText>>);
+pub struct Sources {
+    texts: Vec<Arc<SourceText>>,
+    files: Vec<PathBuf>,
+}
 
 impl Sources {
     /// Adds a text and returns the place of the whole of it.
     pub fn add(&mut self, name: String, folder: PathBuf, text: String) -> Origin {
-        let source = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        let source = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        self.0.push(Arc::new(SourceText { name, folder, text }));
+        self.texts.push(Arc::new(SourceText { name, folder, text }));
         Origin { source, start: 0, end }
+    }
+
+    /// Remembers that a file was read.
+    pub fn note_file(&mut self, path: &Path) {
+        self.files.push(path.to_owned());
+    }
+
+    /// The files that were read, in that order.
+    #[must_use]
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// The text that `origin` lies in.
     #[must_use]
     pub fn text_of(&self, origin: Origin) -> Option<Arc<SourceText>> {
-        self.0.get(origin.source as usize).cloned()
+        self.texts.get(origin.source as usize).cloned()
     }
 
     /// `file:line:column`, counted from 1, columns in characters.
     #[must_use]
     pub fn place(&self, origin: Origin) -> String {
-        self.0.get(origin.source as usize).map_or_else(String::new, |source| {
+        self.texts.get(origin.source as usize).map_or_else(String::new, |source| {
             let (line, column) = source.line_and_column(origin.start as usize);
             format!("{}:{}:{}", source.name, line + 1, column + 1)
         })
@@ -66,7 +80,7 @@ impl Sources {
     /// `file:line`, counted from 1.
     #[must_use]
     pub fn line(&self, origin: Origin) -> String {
-        self.0.get(origin.source as usize).map_or_else(String::new, |source| {
+        self.texts.get(origin.source as usize).map_or_else(String::new, |source| {
             format!("{}:{}", source.name, source.line_and_column(origin.start as usize).0 + 1)
         })
     }
@@ -74,7 +88,7 @@ impl Sources {
     /// Number of the line, counted from 1.
     #[must_use]
     pub fn line_number(&self, origin: Origin) -> usize {
-        self.0
+        self.texts
             .get(origin.source as usize)
             .map_or(0, |source| source.line_and_column(origin.start as usize).0 + 1)
     }

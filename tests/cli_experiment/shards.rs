@@ -99,6 +99,20 @@ fn parts_of_different_runs_are_refused() {
 }
 
 #[test]
+fn parts_that_were_run_under_another_name_are_merged_by_the_scenario_named() {
+    let place = Place::with_scenario("links", "");
+    ok(&place, &["run", "links.json", "--output", "whole"]);
+    std::fs::rename(place.path("links.json"), place.path("mounted.json")).unwrap();
+    for part in ["1/2", "2/2"] {
+        ok(&place, &["run", "mounted.json", "--shard", part, "--quiet"]);
+    }
+    std::fs::rename(place.path("mounted.json"), place.path("links.json")).unwrap();
+    assert_eq!(code(&place.convsim(&["merge", "outputs/links"])), 2);
+    ok(&place, &["merge", "outputs/links", "--scenario", "links.json", "--quiet"]);
+    assert!(result(&place, "outputs") == result(&place, "whole"));
+}
+
+#[test]
 fn a_folder_without_parts_cannot_be_merged() {
     let place = Place::with_scenario("links", "");
     ok(&place, &["run", "links.json"]);

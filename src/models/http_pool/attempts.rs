@@ -103,6 +103,7 @@ impl HttpPool {
             Ok(()) => self.tally.attempt_ok(now.since(started)),
             Err(why) => self.tally.attempt_failed(why, now.since(started)),
         }
+        self.note_attempt(engine, index, connection, outcome);
         let kept = outcome.is_ok() && self.keeps_alive(connection);
         if outcome.is_ok() {
             self.attribute(index, connection, now);
@@ -112,6 +113,7 @@ impl HttpPool {
             self.leave(engine, connection);
         }
         if outcome.is_ok() {
+            self.note_request(engine, index, "answered");
             self.request_over(engine, index);
         } else {
             self.retry(engine, index);
@@ -181,9 +183,11 @@ impl HttpPool {
         client.paused = client.paused.saturating_add(pause);
         client.state = ClientState::Pausing;
         engine.arm(client.timer, pause, Event::Client(index));
+        self.note_pause(engine, index, pause);
     }
 
     fn request_failed<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, index: u32) {
+        self.note_request(engine, index, "given up");
         self.tally.requests_failed += 1;
         self.tally.last_outcome = engine.now();
         self.request_over(engine, index);

@@ -11,6 +11,7 @@ use super::presets::{Accepting, Server, resolve};
 use super::program::ProgramMaker;
 use super::proxy::Proxy;
 use super::server::Process;
+use super::timeline::Timeline;
 use super::timer_wheel::TimerWheel;
 use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer};
 use crate::models::{Finding, Metric, Model, SignalDefinition};
@@ -149,6 +150,7 @@ pub struct HttpPool {
     pub(super) respawn: Stream,
 
     pub(super) tally: Tally,
+    pub(super) timeline: Timeline,
 }
 
 impl HttpPool {
@@ -218,6 +220,7 @@ impl HttpPool {
             race: stream(),
             respawn: stream(),
             tally: Tally::default(),
+            timeline: Timeline::default(),
             config,
             server,
         }
@@ -282,7 +285,9 @@ impl Component for HttpPool {
             self.idle.clear();
         }
         self.think.rewind();
+        self.start_timeline(engine);
         self.start_clients(engine);
+        self.record_levels(engine);
     }
 
     fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
@@ -304,6 +309,7 @@ impl Component for HttpPool {
             Event::Booted(process) => self.booted(engine, process),
             Event::Exchange(exchange) => self.exchange_timer(engine, exchange),
         }
+        self.record_levels(engine);
     }
 }
 
@@ -332,6 +338,7 @@ impl Model for HttpPool {
 
     fn receive<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, _: u16, value: u64) {
         self.single_request(engine, value);
+        self.record_levels(engine);
     }
 
     fn converged(&self) -> bool {

@@ -58,6 +58,7 @@ mod proxy;
 mod proxy_config;
 mod server;
 mod server_config;
+mod timeline;
 mod timer_wheel;
 mod watchdog;
 

@@ -249,6 +249,7 @@ impl HttpPool {
         connection: u32,
     ) {
         self.processes[usize::from(process)].served += 1;
+        self.note_served(engine, process, connection);
         self.note_executed(engine, connection);
         match self.server.accepting {
             Accepting::OneByOne => {
@@ -361,6 +362,7 @@ impl HttpPool {
         engine: &mut Engine<G>,
         process: u16,
     ) {
+        self.note_worker(engine, process, None);
         let of = &mut self.processes[usize::from(process)];
         of.up = false;
         of.idle = false;
@@ -372,6 +374,8 @@ impl HttpPool {
     }
 
     pub(super) fn booted<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
+        let ended = self.processes[usize::from(process)].watchdog_phase;
+        self.note_worker(engine, process, Some(ended));
         self.processes[usize::from(process)].restart();
         match self.server.accepting {
             Accepting::OneByOne => self.accept_next(engine, process),
