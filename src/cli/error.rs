@@ -113,7 +113,8 @@ pub enum Problem {
     #[error("no such picture can be made from {}", folder.display())]
     #[diagnostic(help(
         "sweep needs points with one swept parameter, heat-map with two, attribution a metric \
-         with parts, difference two configurations, distribution two replications"
+         with parts, difference two configurations, distribution two replications, timeline and gantt a run without \
+         --no-plots"
     ))]
     NoPlots { folder: PathBuf },
 }

@@ -7,6 +7,7 @@
 //! - [`completions`]: scripts for shells and the manual page, from the same definitions.
 //! - `arguments`: what several of them understand.
 //! - `error`: what can go wrong, in one place.
+//! - `replication`: one of them run again, with its record.
 //! - `progress`: how far a run has come, on stderr.
 //! - [`front`]: the same words for a program that is no terminal.
 
@@ -22,6 +23,7 @@ mod new;
 mod plan;
 mod plot;
 mod progress;
+mod replication;
 mod report;
 mod run;
 mod schema;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::timeline::{self, Record};
 use crate::models::Unit;
 use crate::statistics::{Estimate, Interval};
 
@@ -22,6 +23,8 @@ pub struct Stored {
     /// From `results.csv`: for each point, for each metric of the main table, the figure of each
     /// replication; NaN for what did not come about.
     pub values: Vec<HashMap<String, Vec<f64>>>,
+    /// `timeline.json`, if there is one: what pictures show of one replication.
+    pub record: Option<Record>,
 }
 
 /// What `summary.json` says.
@@ -126,6 +129,9 @@ pub struct StoredExpectation {
     pub at_least: Option<f64>,
     /// The greatest value allowed.
     pub at_most: Option<f64>,
+    /// The least and the greatest value that were measured.
+    #[serde(default)]
+    pub measured: Option<(f64, f64)>,
 }
 
 /// A figure over replications that pictures and the report show.
@@ -211,7 +217,9 @@ impl Stored {
     pub fn read(folder: &Path) -> Result<Self, StoredError> {
         let summary: StoredSummary = read_json(folder, "summary.json")?;
         let manifest: Value = read_json(folder, "manifest.json")?;
-        let mut stored = Self { summary, manifest, values: Vec::new() };
+        let record = fs::read_to_string(folder.join(timeline::FILE)).ok();
+        let record = record.and_then(|text| Record::read(&text));
+        let mut stored = Self { summary, manifest, values: Vec::new(), record };
         let path = folder.join("results.csv");
         stored.values = stored
             .read_rows(&path)

@@ -50,6 +50,7 @@ fn scenario(points: Vec<Point>) -> Scenario {
         description: "Uplink port-channel flaps while 60K routes reprogram".to_owned(),
         sources: vec!["PR 21771".to_owned()],
         path: "scenarios/chassis.json".into(),
+        files: Vec::new(),
         components: vec![("orchagent".to_owned(), ModelKind::ALL[0])],
         connections: Vec::new(),
         points,
@@ -108,6 +109,7 @@ fn expectations() -> Vec<Expectation> {
         relative_to,
         at_least,
         at_most,
+        measured: at_least.zip(at_most),
         source: "sonic-buildimage PR 21771".to_owned(),
         origin: "chassis.json:31".to_owned(),
     };

@@ -125,6 +125,7 @@ impl Reader<'_> {
             _ => BoundUnit::Of(unit),
         };
         let Some((at_least, at_most)) = self.bounds(entry, unit) else { return Outcome::Wrong };
+        let Some(measured) = self.measured(entry, unit) else { return Outcome::Wrong };
         match removed {
             _ if !fine => Outcome::Wrong,
             Some(point) => Outcome::Removed(point),
@@ -135,6 +136,7 @@ impl Reader<'_> {
                 relative_to,
                 at_least,
                 at_most,
+                measured,
                 source: entry.source.clone(),
                 origin: self.known.sources.line(self.node.origin),
             }),
@@ -209,6 +211,17 @@ impl Reader<'_> {
             return None;
         }
         Some(bounds)
+    }
+
+    /// The least and the greatest value that were measured, if any was.
+    #[expect(clippy::option_option, reason = "wrong, absent, or given")]
+    fn measured(&mut self, entry: &ExpectEntry, unit: BoundUnit) -> Option<Option<(f64, f64)>> {
+        let Some(values) = &entry.measured else { return Some(None) };
+        let ends: Option<Vec<f64>> =
+            values.iter().map(|value| self.bound("measured", value, unit)).collect();
+        let ends = ends?;
+        let (first, last) = (ends.first()?, ends.last()?);
+        Some(Some((first.min(*last), first.max(*last))))
     }
 
     /// The bounds that `equals` and `within` give.

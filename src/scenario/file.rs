@@ -225,6 +225,10 @@ pub(super) struct ExpectEntry {
     /// How far from `equals` it may lie: a share such as `"5 %"`, or a value in the metric's unit.
     #[schemars(with = "Option<Bound>")]
     pub within: Option<Value>,
+    /// What was measured there, in the metric's unit: a value, or the least and the greatest,
+    /// `["12 s", "15 s"]`. Pictures mark it with its source.
+    #[schemars(length(min = 1, max = 2), with = "Option<Vec<Bound>>")]
+    pub measured: Option<Vec<Value>>,
     /// Where the expected value comes from.
     #[serde(default)]
     pub source: String,

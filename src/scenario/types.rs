@@ -119,6 +119,8 @@ pub struct Expectation {
     pub at_least: Option<f64>,
     /// The greatest value allowed, in the metric's unit.
     pub at_most: Option<f64>,
+    /// The least and the greatest value that were measured, in the metric's unit.
+    pub measured: Option<(f64, f64)>,
     /// Where the expected value comes from.
     pub source: String,
     /// Where it stands, `file:line`.

@@ -4,6 +4,7 @@ use super::clients::{Client, ClientAction, ClientState};
 use super::component::{Event, HttpPool};
 use super::config::TimeoutMode;
 use super::connection::{ClientSide, Hop, NONE, Purpose, ServerSide};
+use super::draws::{self, attempt_key};
 use super::measurement::{Failure, Outcome};
 use super::proxy::UpstreamTimes;
 use crate::engine::{Engine, SimDuration, SimTime};
@@ -16,11 +17,14 @@ impl HttpPool {
     ) {
         let now = engine.now();
         self.tally.attempts += 1;
-        let Client { serial, timer, connection: kept, .. } = self.clients[index as usize];
+        let Client { user, number, serial, retries, timer, connection: kept, .. } =
+            self.clients[index as usize];
+        let request = attempt_key(user, number, retries);
         let started = SimTime::from_nanos(
             now.as_nanos() - self.config.clients.connect_cpu.as_nanos().min(now.as_nanos()),
         );
         if kept != NONE && self.connections[kept].server_side != ServerSide::Closed {
+            self.connections[kept].request = request;
             self.reuse_connection(engine, index, kept, started);
             return;
         }
@@ -29,6 +33,7 @@ impl HttpPool {
             self.leave(engine, kept);
         }
         let connection = self.connections.open(index, serial, Purpose::Request, started);
+        self.connections[connection].request = request;
         if self.proxied {
             self.connections[connection].hop = Hop::Proxy;
         }
@@ -98,6 +103,7 @@ impl HttpPool {
             Ok(()) => self.tally.attempt_ok(now.since(started)),
             Err(why) => self.tally.attempt_failed(why, now.since(started)),
         }
+        self.note_attempt(engine, index, connection, outcome);
         let kept = outcome.is_ok() && self.keeps_alive(connection);
         if outcome.is_ok() {
             self.attribute(index, connection, now);
@@ -107,6 +113,7 @@ impl HttpPool {
             self.leave(engine, connection);
         }
         if outcome.is_ok() {
+            self.note_request(engine, index, "answered");
             self.request_over(engine, index);
         } else {
             self.retry(engine, index);
@@ -176,17 +183,20 @@ impl HttpPool {
         client.paused = client.paused.saturating_add(pause);
         client.state = ClientState::Pausing;
         engine.arm(client.timer, pause, Event::Client(index));
+        self.note_pause(engine, index, pause);
     }
 
     fn request_failed<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, index: u32) {
+        self.note_request(engine, index, "given up");
         self.tally.requests_failed += 1;
         self.tally.last_outcome = engine.now();
         self.request_over(engine, index);
     }
 
     fn request_over<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, index: u32) {
-        let think = self.think.sample(&mut self.think_stream);
         let client = &mut self.clients[index as usize];
+        self.client_draws.turn_to(attempt_key(client.user, client.number, 0));
+        let think = self.client_draws.sample(&mut self.think, draws::Purpose::Think);
         if think.is_zero() || client.single {
             self.next_request(engine, index);
             return;

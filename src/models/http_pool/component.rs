@@ -3,6 +3,7 @@
 use super::clients::{Client, ClientThread};
 use super::config::Config;
 use super::connection::{Connections, NONE};
+use super::draws::Draws;
 use super::listen_queue::ListenQueue;
 use super::measurement::{METRICS, Outside, Tally};
 use super::network::{Segment, data_clock};
@@ -10,6 +11,7 @@ use super::presets::{Accepting, Server, resolve};
 use super::program::ProgramMaker;
 use super::proxy::Proxy;
 use super::server::Process;
+use super::timeline::Timeline;
 use super::timer_wheel::TimerWheel;
 use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer};
 use crate::models::{Finding, Metric, Model, SignalDefinition};
@@ -130,6 +132,8 @@ pub struct HttpPool {
     /// Clients with an attempt under way.
     pub(super) active_clients: u64,
     pub(super) shared_requests: u64,
+    /// Requests so far that came by a client of their own.
+    pub(super) singles: u64,
     pub(super) to_arrive: u64,
     pub(super) arrival_timer: Option<Timer>,
 
@@ -138,11 +142,12 @@ pub struct HttpPool {
     pub(super) cold_wakeup: DurationSampler,
     pub(super) first_wakeup: DurationSampler,
     pub(super) arrivals: Stream,
-    pub(super) think_stream: Stream,
+    pub(super) client_draws: Draws,
     pub(super) wakeup_stream: Stream,
     pub(super) race: Stream,
 
     pub(super) tally: Tally,
+    pub(super) timeline: Timeline,
 }
 
 impl HttpPool {
@@ -192,6 +197,7 @@ impl HttpPool {
             client_thread: ClientThread::default(),
             active_clients: 0,
             shared_requests: 0,
+            singles: 0,
             to_arrive: 0,
             arrival_timer: None,
             think: config.clients.think_time.sampler(),
@@ -199,10 +205,11 @@ impl HttpPool {
             cold_wakeup: server.cold_wakeup.sampler(),
             first_wakeup: server.first_wakeup.sampler(),
             arrivals: stream(),
-            think_stream: stream(),
+            client_draws: Draws::default(),
             wakeup_stream: stream(),
             race: stream(),
             tally: Tally::default(),
+            timeline: Timeline::default(),
             config,
             server,
         }
@@ -231,7 +238,7 @@ impl Component for HttpPool {
         self.wheel_timer = Some(engine.add_timer());
         self.arrival_timer = Some(engine.add_timer());
         self.arrivals = engine.stream(&self.name, "arrivals");
-        self.think_stream = engine.stream(&self.name, "think");
+        self.client_draws.start(engine, &self.name);
         self.wakeup_stream = engine.stream(&self.name, "wakeup");
         self.race = engine.stream(&self.name, "race");
         let mut phase = engine.stream(&self.name, "phase");
@@ -250,6 +257,7 @@ impl Component for HttpPool {
         self.client_thread.actions.clear();
         self.client_thread.busy = false;
         self.active_clients = 0;
+        self.singles = 0;
         self.tally.reset();
         self.idle.clear();
         for (index, process) in self.processes.iter_mut().enumerate() {
@@ -265,7 +273,9 @@ impl Component for HttpPool {
             self.idle.clear();
         }
         self.think.rewind();
+        self.start_timeline(engine);
         self.start_clients(engine);
+        self.record_levels(engine);
     }
 
     fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
@@ -287,6 +297,7 @@ impl Component for HttpPool {
             Event::Booted(process) => self.booted(engine, process),
             Event::Exchange(exchange) => self.exchange_timer(engine, exchange),
         }
+        self.record_levels(engine);
     }
 }
 
@@ -315,6 +326,7 @@ impl Model for HttpPool {
 
     fn receive<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, _: u16, value: u64) {
         self.single_request(engine, value);
+        self.record_levels(engine);
     }
 
     fn converged(&self) -> bool {

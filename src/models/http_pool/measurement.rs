@@ -125,6 +125,11 @@ impl Tally {
         } += 1;
     }
 
+    /// Requests that are being served.
+    pub fn being_served(&self) -> u64 {
+        self.busy.level()
+    }
+
     /// So many more requests are being served.
     pub fn serving(&mut self, now: SimTime, change: i64) {
         let level = self.busy.level().saturating_add_signed(change);

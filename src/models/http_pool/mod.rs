@@ -43,6 +43,7 @@ mod clients;
 mod component;
 mod config;
 mod connection;
+mod draws;
 mod exchange;
 mod handler_config;
 mod listen_queue;
@@ -54,6 +55,7 @@ mod proxy;
 mod proxy_config;
 mod server;
 mod server_config;
+mod timeline;
 mod timer_wheel;
 mod watchdog;
 

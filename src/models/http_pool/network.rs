@@ -152,6 +152,7 @@ impl HttpPool {
         }
         match self.queue_of(connection).syn() {
             SynOutcome::Dropped => {
+                self.note_segment(engine, connection, "SYN dropped");
                 let delay = self.syn_timeout(self.connections[connection].syns);
                 self.arm_wheel(engine, client_entry(connection), delay);
                 false
@@ -232,6 +233,7 @@ impl HttpPool {
     ) -> bool {
         let half_open = self.connections[connection].half_open;
         if !self.queue_of(connection).complete(connection, half_open) {
+            self.note_segment(engine, connection, "ACK dropped: accept queue full");
             let synacks = self.connections[connection].synacks;
             if half_open && synacks == 0 && !self.wheel.is_armed(server_entry(connection)) {
                 let delay = self.config.network.initial_rto;
@@ -454,6 +456,7 @@ impl HttpPool {
         }
         open.syns += 1;
         self.tally.syn_retransmissions += 1;
+        self.note_segment(engine, connection, "SYN again");
         if !self.one_way.is_zero() && !self.is_upstream(connection) {
             self.transmit(engine, connection, Segment::Syn);
         } else if self.syn_arrived(engine, connection) {
@@ -477,6 +480,7 @@ impl HttpPool {
         }
         open.copies += 1;
         self.tally.data_retransmissions += 1;
+        self.note_segment(engine, connection, "request sent again");
         self.transmit(engine, connection, Segment::Request);
     }
 
@@ -495,6 +499,7 @@ impl HttpPool {
         open.synacks += 1;
         let next = self.config.network.initial_rto.saturating_mul(1 << open.synacks.min(30));
         self.tally.synack_retransmissions += 1;
+        self.note_segment(engine, connection, "SYN-ACK again");
         if !self.handshake_complete(engine, connection) {
             self.arm_wheel(engine, server_entry(connection), next);
         }

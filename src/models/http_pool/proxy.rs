@@ -98,6 +98,11 @@ pub struct Proxy {
 }
 
 impl Proxy {
+    /// What is done about a client's connection, if anything is.
+    pub fn exchange(&self, index: u32) -> Option<&Exchange> {
+        self.exchanges.get(index as usize)
+    }
+
     pub fn new(settings: ProxyConfig, somaxconn: u32, syncookies: bool) -> Self {
         Self {
             queue: ListenQueue::new(settings.backlog, somaxconn, syncookies),

@@ -8,7 +8,7 @@ use super::component::{Event, HttpPool, Tag};
 use super::connection::{Hop, NONE, Purpose, ServerSide};
 use super::measurement::Failure;
 use super::presets::Accepting;
-use super::program::{ProcessResources, cooled_down};
+use super::program::{ProcessResources, Service, cooled_down};
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
 use crate::resources::{JobId, Step};
 
@@ -221,8 +221,8 @@ impl HttpPool {
         connection: u32,
         lead: SimDuration,
     ) -> JobId {
-        let open = &mut self.connections[connection];
-        open.taken_up = engine.now();
+        self.connections[connection].taken_up = engine.now();
+        let open = self.connections[connection];
         let port = match open.client {
             NONE => 0,
             client => self.clients[client as usize].port,
@@ -236,7 +236,8 @@ impl HttpPool {
         self.tally.serving(engine.now(), 1);
         self.steps.clear();
         let resources = &self.processes[usize::from(process)].resources;
-        self.programs.append(&mut self.steps, resources, port, lead, wait);
+        let service = Service { request: open.request, port, lead, wait };
+        self.programs.append(&mut self.steps, resources, &service);
         self.host.submit(engine, Tag::Serve(process, connection).pack(), &self.steps)
     }
 
@@ -248,6 +249,7 @@ impl HttpPool {
         connection: u32,
     ) {
         self.processes[usize::from(process)].served += 1;
+        self.note_served(engine, process, connection);
         self.note_executed(engine, connection);
         match self.server.accepting {
             Accepting::OneByOne => {
@@ -360,6 +362,7 @@ impl HttpPool {
         engine: &mut Engine<G>,
         process: u16,
     ) {
+        self.note_worker(engine, process, None);
         let of = &mut self.processes[usize::from(process)];
         of.up = false;
         of.idle = false;
@@ -371,6 +374,8 @@ impl HttpPool {
     }
 
     pub(super) fn booted<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
+        let ended = self.processes[usize::from(process)].watchdog_phase;
+        self.note_worker(engine, process, Some(ended));
         self.processes[usize::from(process)].restart();
         match self.server.accepting {
             Accepting::OneByOne => self.accept_next(engine, process),

@@ -12,6 +12,7 @@ use super::prices::{Prices, RowTime, uniform};
 use super::rates::Rates;
 use super::task::{Task, TimeUse};
 use super::temp_list::TempList;
+use super::timeline::Timeline;
 use super::workload::Plan;
 use crate::engine::{
     Component, Engine, PriorityClass, SimDuration, SimTime, Stream, StreamSeed, Timer,
@@ -122,6 +123,7 @@ pub struct IpvsEstimator {
     pub(super) removed: u64,
     /// When the run was over.
     pub(super) ended: Option<SimTime>,
+    pub(super) timeline: Timeline,
 }
 
 impl IpvsEstimator {
@@ -159,6 +161,7 @@ impl IpvsEstimator {
             added: 0,
             removed: 0,
             ended: None,
+            timeline: Timeline::default(),
             algorithm,
             config,
         }
@@ -271,6 +274,7 @@ impl Component for IpvsEstimator {
             Event::End,
         );
         engine.arm(timers.warm_up, self.config.warm_up, Event::WarmUpEnd);
+        self.start_timeline(engine);
         self.load_module(engine);
         for _ in 0..self.config.workload.initial_services {
             self.add_service(engine, SimTime::ZERO);
@@ -279,6 +283,7 @@ impl Component for IpvsEstimator {
         self.arm_workload(engine);
         self.arm_change(engine);
         self.host.arm(engine, Event::CpuDone);
+        self.record(engine);
     }
 
     fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
@@ -299,5 +304,6 @@ impl Component for IpvsEstimator {
             Event::End => return self.end(engine),
         }
         self.host.arm(engine, Event::CpuDone);
+        self.record(engine);
     }
 }

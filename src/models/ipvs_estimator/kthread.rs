@@ -10,7 +10,6 @@ use super::host::Done;
 use super::layout::Place;
 use super::prices::RowTime;
 use super::task::{Load, State, Task, TimeUse};
-use crate::engine::trace::{Lane, Span};
 use crate::engine::{Engine, PriorityClass, SimDuration, SimTime};
 
 /// Estimators that kthread 0 takes off the temporary list while it holds the mutex.
@@ -195,6 +194,7 @@ impl IpvsEstimator {
         let now = engine.now();
         let slot = done.slot;
         self.account(now, &done);
+        self.note_work(engine, slot);
         match self.tasks[slot].state {
             State::Estimating(begin, time) => {
                 self.end_row(engine, slot, begin, time);
@@ -281,10 +281,11 @@ impl IpvsEstimator {
             if gap < -MOST_TICKS_BEHIND * tick {
                 task.est_timer = now;
                 self.seen.backlog_dropped();
+                self.note(engine, slot, "drops its backlog");
             }
             if gap < 0 {
                 let behind = engine.now().since(self.jiffies.start_of(now + gap));
-                let settling = task.settling;
+                let settling = self.tasks[slot].settling;
                 self.seen.late(settling, behind, self.services_linked());
                 if !settling {
                     engine.emit(super::OUTPUT_LATE_TICK, behind.as_nanos() / 1000);
@@ -369,16 +370,8 @@ impl IpvsEstimator {
         }
         let elapsed = now.since(begin);
         self.seen.tick(time, elapsed);
-        let owner = engine.owner();
-        if let Some(trace) = engine.trace() {
-            trace.spans.push(Span {
-                lane: Lane { component: owner, lane: slot as u32 },
-                name: "tick",
-                start: begin,
-                end: now,
-                value: (time.tick.as_nanos() / 1000) as i64,
-            });
-        }
+        let due = self.jiffies.start_of(self.tasks[slot].est_timer);
+        self.note_row(engine, slot, (due, begin), time);
         self.advance_row(slot);
     }
 

@@ -73,6 +73,7 @@ mod services;
 mod summary;
 mod task;
 mod temp_list;
+mod timeline;
 mod workload;
 
 pub use component::{Event, IpvsEstimator};

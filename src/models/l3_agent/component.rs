@@ -12,6 +12,7 @@ use super::real_time::RealTime;
 use super::rpc::Rpc;
 use super::settings::Settings;
 use super::sync::SyncState;
+use super::timeline::Timeline;
 use super::workers::Worker;
 use super::workload::UpdateKind;
 use super::workload_state::{Arrivals, BootState, PortUpdateJob};
@@ -203,6 +204,7 @@ pub struct L3Agent {
     pub(super) real_time: RealTime,
     pub(super) streams: Streams,
     pub(super) figures: Figures,
+    pub(super) timeline: Timeline,
     pub(super) finished: bool,
 }
 
@@ -243,6 +245,7 @@ impl L3Agent {
             real_time: RealTime::default(),
             streams: Streams::new(seed, name),
             figures: Figures::new(),
+            timeline: Timeline::default(),
             finished: false,
             config,
             settings,
@@ -345,6 +348,7 @@ impl Component for L3Agent {
         self.figures.reset();
         self.finished = false;
         if self.settings.commands.is_some() {
+            self.start_timeline(engine);
             self.start_lanes(engine);
             return;
         }
@@ -361,6 +365,7 @@ impl Component for L3Agent {
         for worker in &mut self.workers {
             *worker = Worker::default();
         }
+        self.start_timeline(engine);
         self.start_sync(engine);
         self.start_liveness(engine);
         self.start_arrivals(engine);
@@ -388,5 +393,6 @@ impl Component for L3Agent {
             Event::GracePeriod => self.grace_period_over(engine),
         }
         self.finish_when_idle(engine);
+        self.record(engine);
     }
 }

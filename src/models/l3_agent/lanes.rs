@@ -19,6 +19,8 @@ pub struct Lanes {
     take: u32,
     running: u32,
     accounts: Vec<Account>,
+    /// When each lane took what it runs.
+    taken: Vec<SimTime>,
 }
 
 impl Lanes {
@@ -44,6 +46,23 @@ impl Lanes {
     pub fn is_done(&self) -> bool {
         self.remaining == 0 && self.running == 0
     }
+
+    /// A lane begins what it has taken.
+    pub fn begin(&mut self, lane: u32, now: SimTime) {
+        self.taken[lane as usize] = now;
+    }
+
+    /// When a lane began what it has taken.
+    #[must_use]
+    pub fn began(&self, lane: u32) -> SimTime {
+        self.taken[lane as usize]
+    }
+
+    /// Lanes at work.
+    #[must_use]
+    pub fn running(&self) -> u32 {
+        self.running
+    }
 }
 
 impl L3Agent {
@@ -54,6 +73,8 @@ impl L3Agent {
         self.lanes.running = 0;
         self.lanes.accounts.clear();
         self.lanes.accounts.resize(plan.concurrency as usize, Account::default());
+        self.lanes.taken.clear();
+        self.lanes.taken.resize(plan.concurrency as usize, SimTime::ZERO);
         self.real_time.reset();
         if plan.real_time.is_some() {
             return self.start_real_time(engine, plan.concurrency);
@@ -72,6 +93,7 @@ impl L3Agent {
     fn run_lane<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, lane: u32, first: Split) {
         let Some(plan) = self.settings.commands else { return };
         let Some(count) = self.lanes.take() else { return };
+        self.lanes.begin(lane, engine.now());
         let item = self.lanes.remaining;
         self.builder.begin(ProgramKey { stage: ProgramKey::COMMAND, item, time: 0 });
         if first.total() > 0.0 {
@@ -87,6 +109,7 @@ impl L3Agent {
         lane: u32,
         parts: &Attribution,
     ) {
+        self.note_commands(engine, lane, parts);
         self.account_lane(engine.now(), lane, parts);
         self.run_lane(engine, lane, Split::default());
     }

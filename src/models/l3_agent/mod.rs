@@ -63,6 +63,7 @@ mod real_time;
 mod rpc;
 mod settings;
 mod sync;
+mod timeline;
 mod workers;
 pub mod workload;
 mod workload_state;

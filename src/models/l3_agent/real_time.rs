@@ -174,6 +174,7 @@ impl L3Agent {
             ..Lane::default()
         };
         state.ready.push_back(lane);
+        self.lanes.begin(lane, now);
     }
 
     /// Gives free cores to ready lanes; what is left of the worker's core goes to a grace period.
@@ -212,7 +213,7 @@ impl L3Agent {
         state.busy = state.busy.saturating_add(work);
         lane.since = now;
         if lane.grace.is_zero() {
-            self.command_done(now, index);
+            self.command_done(engine, index);
         } else {
             lane.stage =
                 if lane.stage == Stage::Before { Stage::FirstGrace } else { Stage::SecondGrace };
@@ -237,15 +238,16 @@ impl L3Agent {
                 lane.stage = Stage::After;
                 state.ready.push_back(index);
             } else {
-                self.command_done(now, index);
+                self.command_done(engine, index);
             }
         }
         self.real_time.ended.clear();
         self.run_cores(engine);
     }
 
-    fn command_done(&mut self, now: SimTime, lane: u32) {
-        let parts = self.real_time.lanes[lane as usize].parts;
+    fn command_done<G: Copy>(&mut self, engine: &mut Engine<G>, lane: u32) {
+        let (now, parts) = (engine.now(), self.real_time.lanes[lane as usize].parts);
+        self.note_commands(engine, lane, &parts);
         self.account_lane(now, lane, &parts);
         self.next_command(now, lane, Split::default());
     }

@@ -71,6 +71,8 @@ struct Attribution<'s> {
 struct Picture {
     label: String,
     svg: String,
+    /// Whether points of the scenario are in it.
+    marked: bool,
 }
 
 #[derive(Serialize)]
@@ -106,7 +108,10 @@ pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
         columns => headings(&columns, &scales),
         rows => named_rows(stored, &columns, &scales),
         what_if => what_if_table(stored, plots, &columns, &scales)?,
-        figures => pictures(plots)?,
+        figures => pictures(plots, false)?,
+        replays => pictures(plots, true)?,
+        replication => stored.record.as_ref().map(|record| &record.replication),
+        replayed => stored.record.as_ref().map(|record| &record.configuration),
         attributions => columns.iter().filter_map(|c| attribution(stored, c)).collect::<Vec<_>>(),
         expectations => expectations(stored),
         sources => summary.sources,
@@ -191,12 +196,15 @@ fn cells(point: &StoredPoint, columns: &[&StoredColumn], scales: &[Scale]) -> Ve
     cells
 }
 
-fn pictures(plots: &[Plot]) -> Result<Vec<Picture>, DrawError> {
+/// The pictures of one replication, or all others.
+fn pictures(plots: &[Plot], of_replication: bool) -> Result<Vec<Picture>, DrawError> {
     let picture = |plot: &Plot| -> Result<Picture, DrawError> {
-        let label = format!("{} of {}", plot.kind.name(), plot.metric);
-        Ok(Picture { label, svg: plot.drawing.svg()? })
+        let of = if plot.metric.is_empty() { "one replication" } else { &plot.metric };
+        let label = format!("{} of {of}", plot.kind.name());
+        Ok(Picture { label, svg: plot.drawing.svg()?, marked: !plot.drawing.anchors.is_empty() })
     };
-    plots.iter().map(picture).collect()
+    let asked = |plot: &&Plot| plot.metric.is_empty() == of_replication;
+    plots.iter().filter(asked).map(picture).collect()
 }
 
 fn attribution<'s>(stored: &'s Stored, column: &StoredColumn) -> Option<Attribution<'s>> {

@@ -221,7 +221,7 @@ fn on(colour: plotters::style::RGBColor) -> plotters::style::RGBColor {
 }
 
 /// Names of the legend, by lines: (name, where it begins).
-fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
+pub(super) fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
     let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new()];
     let mut x = MARGIN;
     for (index, name) in names.iter().enumerate() {
@@ -239,7 +239,7 @@ fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
 }
 
 /// The legend above the bars; returns where it ends.
-fn legend(drawing: &mut Drawing, names: &[String], top: f64) -> f64 {
+pub(super) fn legend(drawing: &mut Drawing, names: &[String], top: f64) -> f64 {
     let mut y = top + LINE * 0.5;
     for row in legend_rows(names) {
         for (index, x) in row {
