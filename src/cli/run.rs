@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use convsim::experiment::precision::settle_replications;
 use convsim::experiment::store::SHARDS;
 use convsim::experiment::{
@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::{RunChanges, Running, ShardChoice, Stopping, load_all, recorded};
 use super::error::{CliError, Problem};
+use super::format::Format;
 use super::merge::Origin;
 use super::plan::Overrides;
 use super::plot;
@@ -66,19 +67,6 @@ pub struct Arguments {
     resume: bool,
     #[command(flatten)]
     pub running: Running,
-}
-
-/// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Tables for the terminal
-    Table,
-    /// Tables for a pull request
-    Markdown,
-    /// The content of summary.json
-    Json,
-    /// The content of summary.csv
-    Csv,
 }
 
 impl Arguments {

@@ -7,12 +7,14 @@
 //! - [`results_csv`], [`summary_csv`], [`summary_json`], [`manifest`]: the files, each written
 //!   whole by [`files`].
 //! - [`document`]: a short report of paragraphs and tables, on the terminal or as Markdown.
+//! - [`checked`]: expectations of several scenarios, as Markdown, JSON and CSV.
 //! - [`junit`]: expectations for a CI server.
 //! - [`comparison`]: two configurations side by side; [`solve`]: which value meets a target.
 //! - [`timeline`]: what happened when in one replication.
 //! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it; [`html`]: the report.
 
 pub mod attribution;
+pub mod checked;
 pub mod comparison;
 pub mod document;
 pub mod expectations;
