@@ -20,9 +20,9 @@ use crate::models::ModelKind;
 /// The name of the only configuration of a scenario that names none.
 pub const BASE: &str = "base";
 /// What the first part of a path may name beside a component.
+pub const RUN: &str = "run";
 /// Keys of a file that say what is swept.
 const SWEEP_PARTS: [&str; 4] = ["sweep", "zip", "sample", "sweep_from"];
-pub const RUN: &str = "run";
 
 /// What the user asks for beside the file.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod closed_forms;
+mod common_random_numbers;
 mod harness;
 mod listen_backlog;
 mod properties;

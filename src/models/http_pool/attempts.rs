@@ -4,6 +4,7 @@ use super::clients::{Client, ClientAction, ClientState};
 use super::component::{Event, HttpPool};
 use super::config::TimeoutMode;
 use super::connection::{ClientSide, Hop, NONE, Purpose, ServerSide};
+use super::draws::{self, attempt_key};
 use super::measurement::{Failure, Outcome};
 use super::proxy::UpstreamTimes;
 use crate::engine::{Engine, SimDuration, SimTime};
@@ -16,11 +17,14 @@ impl HttpPool {
     ) {
         let now = engine.now();
         self.tally.attempts += 1;
-        let Client { serial, timer, connection: kept, .. } = self.clients[index as usize];
+        let Client { user, number, serial, retries, timer, connection: kept, .. } =
+            self.clients[index as usize];
+        let request = attempt_key(user, number, retries);
         let started = SimTime::from_nanos(
             now.as_nanos() - self.config.clients.connect_cpu.as_nanos().min(now.as_nanos()),
         );
         if kept != NONE && self.connections[kept].server_side != ServerSide::Closed {
+            self.connections[kept].request = request;
             self.reuse_connection(engine, index, kept, started);
             return;
         }
@@ -29,6 +33,7 @@ impl HttpPool {
             self.leave(engine, kept);
         }
         let connection = self.connections.open(index, serial, Purpose::Request, started);
+        self.connections[connection].request = request;
         if self.proxied {
             self.connections[connection].hop = Hop::Proxy;
         }
@@ -189,8 +194,9 @@ impl HttpPool {
     }
 
     fn request_over<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, index: u32) {
-        let think = self.think.sample(&mut self.think_stream);
         let client = &mut self.clients[index as usize];
+        self.client_draws.turn_to(attempt_key(client.user, client.number, 0));
+        let think = self.client_draws.sample(&mut self.think, draws::Purpose::Think);
         if think.is_zero() || client.single {
             self.next_request(engine, index);
             return;

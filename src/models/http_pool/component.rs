@@ -3,6 +3,7 @@
 use super::clients::{Client, ClientThread};
 use super::config::Config;
 use super::connection::{Connections, NONE};
+use super::draws::Draws;
 use super::listen_queue::ListenQueue;
 use super::measurement::{METRICS, Outside, Tally};
 use super::network::{Segment, data_clock};
@@ -131,6 +132,8 @@ pub struct HttpPool {
     /// Clients with an attempt under way.
     pub(super) active_clients: u64,
     pub(super) shared_requests: u64,
+    /// Requests so far that came by a client of their own.
+    pub(super) singles: u64,
     pub(super) to_arrive: u64,
     pub(super) arrival_timer: Option<Timer>,
 
@@ -139,7 +142,7 @@ pub struct HttpPool {
     pub(super) cold_wakeup: DurationSampler,
     pub(super) first_wakeup: DurationSampler,
     pub(super) arrivals: Stream,
-    pub(super) think_stream: Stream,
+    pub(super) client_draws: Draws,
     pub(super) wakeup_stream: Stream,
     pub(super) race: Stream,
 
@@ -194,6 +197,7 @@ impl HttpPool {
             client_thread: ClientThread::default(),
             active_clients: 0,
             shared_requests: 0,
+            singles: 0,
             to_arrive: 0,
             arrival_timer: None,
             think: config.clients.think_time.sampler(),
@@ -201,7 +205,7 @@ impl HttpPool {
             cold_wakeup: server.cold_wakeup.sampler(),
             first_wakeup: server.first_wakeup.sampler(),
             arrivals: stream(),
-            think_stream: stream(),
+            client_draws: Draws::default(),
             wakeup_stream: stream(),
             race: stream(),
             tally: Tally::default(),
@@ -234,7 +238,7 @@ impl Component for HttpPool {
         self.wheel_timer = Some(engine.add_timer());
         self.arrival_timer = Some(engine.add_timer());
         self.arrivals = engine.stream(&self.name, "arrivals");
-        self.think_stream = engine.stream(&self.name, "think");
+        self.client_draws.start(engine, &self.name);
         self.wakeup_stream = engine.stream(&self.name, "wakeup");
         self.race = engine.stream(&self.name, "race");
         let mut phase = engine.stream(&self.name, "phase");
@@ -253,6 +257,7 @@ impl Component for HttpPool {
         self.client_thread.actions.clear();
         self.client_thread.busy = false;
         self.active_clients = 0;
+        self.singles = 0;
         self.tally.reset();
         self.idle.clear();
         for (index, process) in self.processes.iter_mut().enumerate() {

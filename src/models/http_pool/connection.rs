@@ -58,6 +58,8 @@ pub struct Connection {
     pub hop: Hop,
     /// What the proxy does about it; [`NONE`] without one, and for a kept connection to the server.
     pub exchange: u32,
+    /// The attempt that it is for, by which its service is drawn.
+    pub request: u64,
     /// Requests that the proxy has sent on it.
     pub requests: u64,
     /// Which of the client's requests this is.
@@ -94,6 +96,7 @@ impl Connection {
             client,
             hop: Hop::Server,
             exchange: NONE,
+            request: 0,
             requests: 0,
             serial,
             purpose,

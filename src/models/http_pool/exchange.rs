@@ -2,7 +2,7 @@
 
 use super::clients::ClientState;
 use super::component::{Event, HttpPool};
-use super::connection::{ClientSide, Hop, NONE, Purpose, ServerSide};
+use super::connection::{ClientSide, Connection, Hop, NONE, Purpose, ServerSide};
 use super::measurement::{Failure, Outcome};
 use super::network::Segment;
 use super::proxy::{ProxyAction, UpstreamTimes};
@@ -32,7 +32,7 @@ impl HttpPool {
         exchange.asked = now;
         exchange.times = UpstreamTimes::default();
         let (worker, front) = (exchange.worker, exchange.front);
-        let (client, serial) = (self.connections[front].client, self.connections[front].serial);
+        let Connection { client, serial, request, .. } = self.connections[front];
         let limit = self.proxy.settings.max_conns;
         if limit > 0 && self.proxy.under_way >= limit {
             self.fail(engine, index, Failure::BadGateway);
@@ -44,6 +44,7 @@ impl HttpPool {
             self.proxy.exchanges[index as usize].upstream = kept;
             let open = &mut self.connections[kept];
             (open.client, open.serial, open.exchange) = (client, serial, index);
+            open.request = request;
             (open.started, open.queued, open.accepted) = (now, now, now);
             if let Some(timer) = open.network_timer {
                 engine.disarm(timer);
@@ -57,7 +58,7 @@ impl HttpPool {
         }
         let upstream = self.connections.open(client, serial, Purpose::Request, now);
         let open = &mut self.connections[upstream];
-        (open.hop, open.exchange) = (Hop::Upstream, index);
+        (open.hop, open.exchange, open.request) = (Hop::Upstream, index, request);
         self.tally.upstream_opened += 1;
         self.proxy.under_way += 1;
         self.proxy.workers[usize::from(worker)].connections += 1;

@@ -43,6 +43,7 @@ mod clients;
 mod component;
 mod config;
 mod connection;
+mod draws;
 mod exchange;
 mod handler_config;
 mod listen_queue;

@@ -8,7 +8,7 @@ use super::component::{Event, HttpPool, Tag};
 use super::connection::{Hop, NONE, Purpose, ServerSide};
 use super::measurement::Failure;
 use super::presets::Accepting;
-use super::program::{ProcessResources, cooled_down};
+use super::program::{ProcessResources, Service, cooled_down};
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
 use crate::resources::{JobId, Step};
 
@@ -221,8 +221,8 @@ impl HttpPool {
         connection: u32,
         lead: SimDuration,
     ) -> JobId {
-        let open = &mut self.connections[connection];
-        open.taken_up = engine.now();
+        self.connections[connection].taken_up = engine.now();
+        let open = self.connections[connection];
         let port = match open.client {
             NONE => 0,
             client => self.clients[client as usize].port,
@@ -236,7 +236,8 @@ impl HttpPool {
         self.tally.serving(engine.now(), 1);
         self.steps.clear();
         let resources = &self.processes[usize::from(process)].resources;
-        self.programs.append(&mut self.steps, resources, port, lead, wait);
+        let service = Service { request: open.request, port, lead, wait };
+        self.programs.append(&mut self.steps, resources, &service);
         self.host.submit(engine, Tag::Serve(process, connection).pack(), &self.steps)
     }
 

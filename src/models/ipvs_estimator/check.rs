@@ -123,6 +123,10 @@ fn check_cost(config: &Config, findings: &mut Vec<Finding>) {
         let allowed = "a constant, exponential, gamma, Erlang or normal cost runs much faster";
         findings.push(Finding::warning("cost.estimate", problem, allowed));
     }
+    if cost.governor_factor.is_some() && cost.lowest_clock >= 1.0 {
+        let problem = "the lowest clock is the highest, so nothing is slower at it";
+        findings.push(Finding::error("cost.governor_factor", problem, "lowest_clock below 1"));
+    }
     let algorithm = Algorithm::resolve(config);
     let prices = Prices::new(config, algorithm.cache_factor);
     let estimate_ns = prices.estimate_ns(prices.clock(cost.governor, 1.0));
@@ -182,6 +186,8 @@ fn check_switches(config: &Config, findings: &mut Vec<Finding>) {
         ("cache_factor", config.cache_factor.is_some()),
         ("est_max_threads", config.est_max_threads.is_some()),
         ("single_chain", config.single_chain),
+        ("host.console_line", !config.host.console_line.is_zero()),
+        ("host.failed_starts", config.host.failed_starts > 0),
     ];
     for (path, set) in kthread_switches {
         if set && config.preset == Preset::OldTimer {

@@ -38,6 +38,8 @@ pub enum Event {
     Workload,
     /// A sysctl is written.
     Change,
+    /// Kthreads that could not be started are tried again.
+    Reload,
     /// The old timer goes off.
     SoftirqBegin,
     /// The old timer has walked all estimators.
@@ -53,6 +55,7 @@ pub enum Event {
 pub(super) struct Timers {
     pub workload: Timer,
     pub change: Timer,
+    pub reload: Timer,
     pub softirq: Timer,
     pub warm_up: Timer,
     pub end: Timer,
@@ -103,6 +106,8 @@ pub struct IpvsEstimator {
     pub(super) enabled: bool,
     pub(super) run_estimation: bool,
     pub(super) cpulist_cpus: u32,
+    /// Attempts to start a kthread that will fail.
+    pub(super) failing_starts: u32,
     /// The cpufreq governor in force.
     pub(super) governor: Governor,
     pub(super) next_change: usize,
@@ -145,6 +150,7 @@ impl IpvsEstimator {
             enabled: false,
             run_estimation: config.run_estimation,
             cpulist_cpus: cpus,
+            failing_starts: 0,
             governor: config.cost.governor,
             next_change: 0,
             calc_phase: algorithm.calc_phase,
@@ -208,6 +214,7 @@ impl IpvsEstimator {
         self.enabled = false;
         self.run_estimation = self.config.run_estimation;
         self.governor = self.config.cost.governor;
+        self.failing_starts = self.config.host.failed_starts;
         self.next_change = 0;
         self.calc_phase = self.algorithm.calc_phase;
         self.calc = Calc::default();
@@ -224,6 +231,7 @@ impl IpvsEstimator {
         if let Some(timers) = self.timers {
             engine.disarm(timers.workload);
             engine.disarm(timers.change);
+            engine.disarm(timers.reload);
             engine.disarm(timers.softirq);
         }
         self.ended = Some(engine.now());
@@ -251,6 +259,7 @@ impl Component for IpvsEstimator {
         let timers = Timers {
             workload: timer(),
             change: timer(),
+            reload: timer(),
             softirq: timer(),
             warm_up: timer(),
             end: timer(),
@@ -288,6 +297,7 @@ impl Component for IpvsEstimator {
             }
             Event::Workload => self.arm_workload(engine),
             Event::Change => self.change(engine),
+            Event::Reload => self.start_tasks(engine),
             Event::SoftirqBegin => self.softirq_begin(engine),
             Event::SoftirqEnd => self.softirq_end(engine),
             Event::WarmUpEnd => self.warm_up_ended(engine.now()),

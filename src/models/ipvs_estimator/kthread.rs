@@ -16,6 +16,8 @@ use crate::engine::{Engine, PriorityClass, SimDuration, SimTime};
 const DRAIN_BATCH: u64 = 16;
 /// Ticks behind beyond which a running kthread gives up catching up.
 const MOST_TICKS_BEHIND: i64 = 8;
+/// Part of a second after which a failed start is repeated.
+const RETRIES_PER_SECOND: i64 = 10;
 /// Ticks of difference beyond which a starting kthread sets its clock anew.
 const MOST_TICKS_AT_START: i64 = 4;
 
@@ -73,7 +75,7 @@ impl IpvsEstimator {
             exists: true,
             ..*task
         };
-        self.seen.kthreads(self.layout.kthreads());
+        self.seen.kthread_created(now, self.layout.kthreads());
         if self.enabled && !self.algorithm.old_timer && !self.is_stopped() {
             self.start_task(engine, slot);
         }
@@ -109,6 +111,10 @@ impl IpvsEstimator {
             return;
         }
         let now = self.jiffies.at(engine.now());
+        if let Some(left) = self.failing_starts.checked_sub(1) {
+            self.failing_starts = left;
+            return self.start_later(engine, now);
+        }
         let furthest = MOST_TICKS_AT_START * self.tick();
         let task = &mut self.tasks[slot];
         if (task.est_timer - now).abs() > furthest {
@@ -123,6 +129,16 @@ impl IpvsEstimator {
         }
         let line = self.config.host.console_line;
         engine.arm(self.tasks[slot].timer, line, Event::Wake { slot: slot as u32 });
+    }
+
+    /// A task could not be started in jiffy `now`.
+    fn start_later<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, now: i64) {
+        self.seen.failed_starts += 1;
+        let delay = i64::from(self.config.hz) / RETRIES_PER_SECOND;
+        let until = self.jiffies.wheel_expiry(now, delay);
+        if let Some(timers) = self.timers {
+            engine.arm_at(timers.reload, until, PriorityClass::NORMAL, Event::Reload);
+        }
     }
 
     /// Stops a task, wherever it is. What is left of its row is not estimated this time.

@@ -34,6 +34,9 @@
 //! - More workers help only while commands are blocked or calls are waited for. On a host whose
 //!   cores are busy with commands 32 workers are as slow as 8, and a rootwrap daemon lets one
 //!   command through at a time whatever the workers and cores.
+//! - A daemon's command and the privsep calls of other workers hold each other up: with 32 workers of
+//!   `master` on two cores a resync takes a quarter longer than either the lock or the cores
+//!   alone would make it (`scenarios/l3-agent-restart.json`).
 //! - Costs without any variation (`host.variation` 0) keep workers in step: they compute together
 //!   and are blocked together, which real commands never do for long. The default is 0.15.
 //! - The measured commands ran at real-time priority, which makes two at once slower than at normal

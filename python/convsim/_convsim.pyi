@@ -1,0 +1,62 @@
+"""The extension module: plain values. Use the package ``convsim``, which makes frames of them."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+_Progress = Callable[[int, int], object] | None
+_Figure = list[float]
+_Entry = tuple[str, str, str, float, float, float]
+
+class ConvsimError(Exception): ...
+
+class ScenarioError(ConvsimError):
+    problems: list[dict[str, str]]
+
+def execute(words: Sequence[str]) -> tuple[int, str]: ...
+def load(words: Sequence[str]) -> Loaded: ...
+def summarise(
+    values: NDArray[np.float64], confidence: float
+) -> tuple[int, _Figure, float, float, _Figure, _Figure, _Figure, float]: ...
+
+class Loaded:
+    name: str
+    description: str
+    sources: list[str]
+    warnings: list[str]
+    files: list[PathLike[str]]
+    seed: int
+    replications: int
+    confidence: float
+    threads: int
+    def resolved(self) -> str: ...
+    def plan(self) -> str: ...
+    def metrics(self) -> list[tuple[str, str, bool, str | None, str]]: ...
+    def run(self, threads: int, progress: _Progress = None) -> dict[str, Any]: ...
+    def check(self, threads: int, progress: _Progress = None) -> list[dict[str, Any]]: ...
+    def compare(
+        self,
+        first: str,
+        second: str,
+        metrics: list[str] | None,
+        threads: int,
+        progress: _Progress = None,
+    ) -> list[tuple[str, int, _Figure, _Figure, _Figure, _Figure, float]]: ...
+    def trace(self, configuration: str | None, replication: int) -> Trace: ...
+    def has_part(self, folder: str | PathLike[str], part: str) -> bool: ...
+
+class Trace:
+    status: str
+    configuration: str
+    replication: int
+    def spans(self) -> list[_Entry]: ...
+    def instants(self) -> list[_Entry]: ...
+    def levels(self) -> list[_Entry]: ...
+    def text(self) -> str: ...
+    def explain(self) -> str: ...
+    def write_chrome(self, path: str | PathLike[str]) -> None: ...

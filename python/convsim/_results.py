@@ -1,0 +1,142 @@
+"""Rows as data frames."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from convsim import _convsim
+
+#: Columns before the metrics, as in ``results.csv``; swept parameters come after ``configuration``.
+FIRST_COLUMNS = (
+    "point", "configuration", "replication", "status", "end_time", "events", "fingerprint",
+)  # fmt: skip
+#: The column after the metrics.
+LAST_COLUMN = "message"
+
+
+class ModelFailureWarning(UserWarning):
+    """A model failed in some replications; their rows say how, the others stand."""
+
+
+def rows_frame(columns: dict[str, Any], plan: dict[str, Any]) -> pd.DataFrame:
+    """The frame of a run; every column is an array that came as a whole."""
+    points = plan["points"]
+    point = columns["point"]
+    count = len(point)
+    data: dict[str, Any] = {
+        "point": _labels(point, [entry["id"] for entry in points]),
+        "configuration": _labels(point, [entry["configuration"] for entry in points]),
+    }
+    for path in dict.fromkeys(path for entry in points for path in entry["axes"]):
+        values = _axis_values([entry["axes"].get(path) for entry in points])
+        data[path] = values[point]
+    data["replication"] = columns["replication"]
+    data["status"] = pd.Categorical.from_codes(columns["status"], columns["statuses"])
+    for name in ("end_time", "events", "fingerprint"):
+        data[name] = columns[name]
+    data.update(columns["figures"])
+    messages = np.full(count, None, dtype=object)
+    for row, text in columns["messages"]:
+        messages[row] = text
+    data[LAST_COLUMN] = messages
+    if columns["messages"]:
+        row, text = columns["messages"][0]
+        warnings.warn(
+            f"a model failed in {len(columns['messages'])} of {count} replications, first in "
+            f"replication {columns['replication'][row]} of "
+            f"\"{points[point[row]]['configuration']}\": {text}",
+            ModelFailureWarning,
+            stacklevel=4,
+        )
+    return pd.DataFrame(data, copy=False)
+
+
+def _labels(codes: np.ndarray, names: list[str]) -> pd.Categorical:
+    """Two points may have one name, or be the same."""
+    known = list(dict.fromkeys(names))
+    if len(known) < len(names):
+        codes = np.array([known.index(name) for name in names])[codes]
+    return pd.Categorical.from_codes(codes, known)
+
+
+def _axis_values(values: list[Any]) -> np.ndarray:
+    """Numbers as numbers, everything else as it is written in the file."""
+    present = [value for value in values if value is not None]
+    if present and all(type(value) in (int, float) for value in present):
+        if len(present) == len(values):
+            return np.array(values)
+        return np.array([np.nan if value is None else value for value in values], dtype=float)
+    if present and all(type(value) is bool for value in values):
+        return np.array(values)
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
+    return texts
+
+
+def summary(
+    rows: pd.DataFrame,
+    metrics: str | Iterable[str] | None = None,
+    *,
+    by: str | list[str] = "configuration",
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Figures over the replications, with their intervals: those of ``summary.csv``, to the bit.
+
+    A row for each group of ``by`` and metric; the columns are ``count`` (replications that have
+    the figure), ``mean`` with ``mean_low`` and ``mean_high`` (Student's t), ``standard_deviation``,
+    ``min``, ``p50``, ``p95``, ``p99`` with ``_low`` and ``_high`` (order statistics; infinite where
+    there are too few replications for that end), ``max``.
+
+    :param rows: what :func:`run` gave, or some of its rows.
+    :param metrics: names of columns; all metrics by default.
+    :param by: what tells the groups apart.
+    :param confidence: of all intervals, between 0 and 1.
+
+    >>> import convsim
+    >>> rows = convsim.run("scenarios/chassis-packet-pop-batch.json", replications=50,
+    ...                    configurations="pop 128")
+    >>> figures = convsim.summary(rows, "packet_loss_duration").iloc[0]
+    >>> bool(figures["mean_low"] < figures["mean"] < figures["mean_high"])
+    True
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}: allowed is above 0 and below 1")
+    if metrics is None:
+        first = list(rows.columns).index("fingerprint") + 1
+        metrics = [name for name in rows.columns[first:] if name != LAST_COLUMN]
+    elif isinstance(metrics, str):
+        metrics = [metrics]
+    entries = []
+    keys = [by] if isinstance(by, str) else list(by)
+    for group, part in rows.groupby(keys, observed=True, sort=False):
+        for metric in metrics:
+            values = part[metric].to_numpy(dtype=np.float64)
+            entry = dict(zip(keys, group, strict=True))
+            entries.append(entry | {"metric": metric} | _figures(values, confidence))
+    return pd.DataFrame(entries)
+
+
+def _figures(values: np.ndarray, confidence: float) -> dict[str, float]:
+    count, mean, deviation, least, p50, p95, p99, most = _convsim.summarise(values, confidence)
+    return {
+        "count": count,
+        **with_interval("mean", mean),
+        "standard_deviation": deviation,
+        "min": least,
+        **with_interval("p50", p50),
+        **with_interval("p95", p95),
+        **with_interval("p99", p99),
+        "max": most,
+    }
+
+
+def with_interval(name: str, figure: list[float]) -> dict[str, float]:
+    """A figure with both ends of its interval as three columns."""
+    value, low, high = figure
+    return {name: value, f"{name}_low": low, f"{name}_high": high}

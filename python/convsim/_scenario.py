@@ -1,0 +1,326 @@
+"""Scenarios, and what is done with them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from convsim import _convsim
+from convsim._results import rows_frame, with_interval
+from convsim._timeline import Timeline
+from convsim._words import run_words
+
+#: Called now and then with the replications done and the replications in all.
+Progress = Callable[[int, int], object]
+
+
+class Scenario:
+    """A scenario file with changes. It never changes: :meth:`set` gives another one.
+
+    Made by :func:`load`. A change reads the file again, so that what is wrong is shown in its lines.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], changes: dict[str, Any]) -> None:
+        self._path = os.fspath(path)
+        self._changes = changes
+        self._words = run_words(path, **changes)
+        self._loaded = _convsim.load(["convsim", "run", *self._words])
+
+    def __repr__(self) -> str:
+        points = len(self.configurations)
+        return f"<Scenario {self.name!r}: {points} points x {self.replications} replications>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Scenario, (self._path, self._changes))
+
+    def set(self, path: str, value: Any) -> Scenario:
+        """The scenario with a parameter set in every configuration, as ``--set path=value`` does.
+
+        :param path: such as ``orchagent.pop_batch_size`` or ``run.seed``.
+        :param value: a number, a text with its unit (``"40 ms"``), a list, a dictionary.
+
+        >>> import convsim
+        >>> scenario = convsim.load("scenarios/chassis-packet-pop-batch.json")
+        >>> slower = scenario.set("orchagent.teamd.reaction", "80 ms").set("run.seed", 2)
+        >>> slower.seed, scenario.seed
+        (2, 1)
+        """
+        fixed = dict(self._changes.get("set") or {})
+        fixed.pop(path, None)
+        return self._changed(set={**fixed, path: value})
+
+    def _changed(self, **changes: Any) -> Scenario:
+        wanted = {name: value for name, value in changes.items() if value is not None}
+        if not wanted:
+            return self
+        if "set" in wanted:
+            wanted["set"] = {**(self._changes.get("set") or {}), **wanted["set"]}
+        return Scenario(self._path, {**self._changes, **wanted})
+
+    @property
+    def path(self) -> Path:
+        """The file it was read from."""
+        return Path(self._path)
+
+    @property
+    def files(self) -> list[Path]:
+        """Every file it was read from: that one, those it extends, recordings."""
+        return [Path(file) for file in self._loaded.files]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._loaded.name
+
+    @property
+    def description(self) -> str:
+        """What question it answers."""
+        return self._loaded.description
+
+    @property
+    def sources(self) -> list[str]:
+        """Where its figures come from."""
+        return self._loaded.sources
+
+    @property
+    def warnings(self) -> list[str]:
+        """Legal but hopeless settings, a sentence each."""
+        return self._loaded.warnings
+
+    @property
+    def seed(self) -> int:
+        """The master seed of all random streams."""
+        return self._loaded.seed
+
+    @property
+    def replications(self) -> int:
+        """Replications of each point; with a stopping rule, the fewest."""
+        return self._loaded.replications
+
+    @property
+    def confidence(self) -> float:
+        """Confidence of its intervals."""
+        return self._loaded.confidence
+
+    @property
+    def configurations(self) -> list[str]:
+        """Names of its points: the configurations, then the grid of the sweep."""
+        return [point["configuration"] for point in self._plan()["points"]]
+
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """The whole file after ``extends`` and changes."""
+        return json.loads(self._loaded.resolved())
+
+    @property
+    def metrics(self) -> pd.DataFrame:
+        """A row for each metric: ``unit``, whether it is a ``headline``, the metric that it is a
+        ``part_of``, and what it means (``summary``)."""
+        columns = ["metric", "unit", "headline", "part_of", "summary"]
+        return pd.DataFrame(self._loaded.metrics(), columns=columns).set_index("metric")
+
+    def _plan(self) -> dict[str, Any]:
+        return json.loads(self._loaded.plan())
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    set: Mapping[str, Any] | None = None,
+    configurations: str | Iterable[str] | None = None,
+) -> Scenario:
+    """Reads and validates a scenario file.
+
+    :param path: the file.
+    :param set: parameters to set in every configuration, by path.
+    :param configurations: only these, without the file's sweep.
+    :raises ScenarioError: with everything that is wrong, as the command line prints it.
+
+    >>> import convsim
+    >>> convsim.load("scenarios/dvr-arp-batch.json")
+    <Scenario 'dvr-arp-batch': ... points x ... replications>
+    >>> convsim.load("scenarios/dvr-arp-batch.json", set={"run.replications": 0})
+    Traceback (most recent call last):
+    ...
+    convsim.ScenarioError: ...
+    """
+    changes: dict[str, Any] = {}
+    if set:
+        changes["set"] = dict(set)
+    if configurations is not None:
+        one = isinstance(configurations, str)
+        changes["configurations"] = [configurations] if one else list(configurations)
+    return Scenario(path, changes)
+
+
+def _scenario(scenario: Scenario | str | os.PathLike[str], **changes: Any) -> Scenario:
+    """The scenario with changes; they are checked together, so that one does not need another."""
+    if isinstance(scenario, Scenario):
+        return scenario._changed(**changes)
+    wanted = {name: value for name, value in changes.items() if value is not None}
+    return Scenario(scenario, wanted)
+
+
+def plan(
+    scenario: Scenario | str | os.PathLike[str],
+    *,
+    vary: Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    configurations: str | Iterable[str] | None = None,
+) -> pd.DataFrame:
+    """Every point that would be run, with the parameters in which they differ (``convsim plan``).
+
+    >>> import convsim
+    >>> points = convsim.plan("scenarios/chassis-packet-pop-batch.json", configurations="pop 1024",
+    ...                       vary={"orchagent.flap.count": "2..14:linear:4"})
+    >>> points["orchagent.flap.count"].tolist()
+    [14, 2, 6, 10, 14]
+    """
+    scenario = _scenario(scenario, vary=vary, set=set, configurations=configurations)
+    points = [
+        {"point": point["id"], "configuration": point["configuration"], "note": point["note"]}
+        | point["parameters"]
+        for point in scenario._plan()["points"]
+    ]
+    return pd.DataFrame(points)
+
+
+def run(
+    scenario: Scenario | str | os.PathLike[str],
+    *,
+    vary: Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    configurations: str | Iterable[str] | None = None,
+    replications: int | tuple[int, int] | None = None,
+    until: str | None = None,
+    seed: int | None = None,
+    horizon: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Runs every configuration of a scenario: a row for each and replication (``convsim run``).
+
+    The columns are those of ``results.csv``, in its order, with its values; a figure that did not
+    come about is NaN. ``fingerprint`` is a number, and swept parameters are columns named by their
+    paths. Results are only returned: no file is written.
+
+    :param scenario: a scenario or the path of its file.
+    :param vary: swept parameters by path: a list of values or a range such as ``"32..4096:log2"``.
+    :param set: parameters to set in every configuration, by path.
+    :param configurations: only these, without the file's sweep.
+    :param replications: of each point; with ``until`` a pair, the fewest and the most.
+    :param until: more replications until a figure is known so well: ``"convergence_time.p95<=2%"``.
+    :param seed: master seed of all random streams.
+    :param horizon: virtual time at which a replication ends, such as ``"300 s"``.
+    :param threads: worker threads; all processors by default. Results do not depend on it.
+    :param progress: called now and then with the replications done and in all.
+    :raises ScenarioError: for what is wrong with the scenario or a change.
+
+    >>> import convsim
+    >>> rows = convsim.run("scenarios/chassis-packet-pop-batch.json", configurations="pop 1024",
+    ...                    vary={"orchagent.pop_batch_size": [128, 1024]}, replications=30)
+    >>> by_size = rows.groupby("orchagent.pop_batch_size")["packet_loss_duration"].mean()
+    >>> bool(by_size[1024] > 5 * by_size[128])
+    True
+    """
+    scenario = _scenario(
+        scenario, vary=vary, set=set, configurations=configurations, replications=replications,
+        until=until, seed=seed, horizon=horizon, threads=threads,
+    )  # fmt: skip
+    columns = scenario._loaded.run(scenario._loaded.threads, progress)
+    frame = rows_frame(columns, scenario._plan())
+    frame.attrs["scenario"] = scenario.name
+    return frame
+
+
+def check(
+    scenario: Scenario | str | os.PathLike[str],
+    *,
+    set: Mapping[str, Any] | None = None,
+    replications: int | None = None,
+    seed: int | None = None,
+    horizon: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Runs what the scenario's expectations need and judges them (``convsim check``).
+
+    A row for each expectation: what is expected, the figure (``value``) with its interval (``low``,
+    ``high``), and the ``verdict``: held, missed, undecided, or skipped when its configuration is not
+    run. Bounds and figures are in the metric's unit.
+
+    >>> import convsim
+    >>> convsim.check("scenarios/chassis-packet-pop-batch.json")["verdict"].unique().tolist()
+    ['held']
+    """
+    scenario = _scenario(
+        scenario, set=set, replications=replications, seed=seed, horizon=horizon, threads=threads
+    )
+    return pd.DataFrame(scenario._loaded.check(scenario._loaded.threads, progress))
+
+
+def compare(
+    scenario: Scenario | str | os.PathLike[str],
+    first: str,
+    second: str,
+    *,
+    metrics: Iterable[str] | None = None,
+    set: Mapping[str, Any] | None = None,
+    replications: int | None = None,
+    seed: int | None = None,
+    horizon: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Two configurations on common random numbers (``convsim compare``).
+
+    A row for each headline metric, or each of ``metrics``: the means ``first`` and ``second``, their
+    ``difference`` (the second less the first) and ``ratio`` over pairs of replications, each with
+    its interval, and ``p_value``, corrected for the number of metrics (Holm).
+
+    >>> import convsim
+    >>> table = convsim.compare("scenarios/chassis-packet-pop-batch.json", "pop 1024", "pop 128",
+    ...                         replications=50).set_index("metric")
+    >>> bool(table.loc["packet_loss_duration", "ratio_high"] < 0.2)
+    True
+    """
+    scenario = _scenario(
+        scenario, set=set, replications=replications, seed=seed, horizon=horizon, threads=threads
+    )
+    chosen = None if metrics is None else list(metrics)
+    loaded = scenario._loaded
+    compared = loaded.compare(first, second, chosen, loaded.threads, progress)
+    rows = []
+    for metric, pairs, a, b, difference, ratio, p_value in compared:
+        entry: dict[str, Any] = {"metric": metric, "pairs": pairs}
+        for name, figure in zip(
+            ("first", "second", "difference", "ratio"), (a, b, difference, ratio), strict=True
+        ):
+            entry |= with_interval(name, figure)
+        rows.append(entry | {"p_value": p_value})
+    return pd.DataFrame(rows)
+
+
+def trace(
+    scenario: Scenario | str | os.PathLike[str],
+    configuration: str | None = None,
+    replication: int = 0,
+    *,
+    set: Mapping[str, Any] | None = None,
+) -> Timeline:
+    """One replication with a record of what happened when (``convsim trace``).
+
+    :param configuration: its name; the first by default.
+    :param replication: which, counted from 0.
+
+    >>> import convsim
+    >>> convsim.trace("scenarios/chassis-packet-pop-batch.json", "pop 1024")
+    <Timeline of replication 0 of 'pop 1024': converged>
+    """
+    scenario = _scenario(scenario, set=set)
+    return Timeline(scenario._loaded.trace(configuration, replication))

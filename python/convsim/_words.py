@@ -1,0 +1,91 @@
+"""From Python values to the words of the command line, which say what is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+# A text that means itself on the command line: no JSON, no comma, no range.
+_PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_. /%-]*")
+_JSON_WORDS = {"true", "false", "null"}
+
+
+def value_text(value: Any) -> str:
+    """``value`` as it is written after ``path=``.
+
+    >>> value_text(128), value_text("40 ms"), value_text([1, 2])
+    ('128', '40 ms', '[1, 2]')
+    >>> value_text({"distribution": "constant", "value": "1 s"})
+    '{"distribution": "constant", "value": "1 s"}'
+    """
+    if isinstance(value, str) and _means_itself(value):
+        return value
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, default=_plain)
+
+
+def _means_itself(text: str) -> bool:
+    if not _PLAIN.fullmatch(text) or text in _JSON_WORDS or ".." in text:
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return not text.lower().startswith("0x")
+    return False
+
+
+def _plain(value: Any) -> Any:
+    """What JSON knows of a NumPy scalar or array."""
+    for method in ("tolist", "item"):
+        if hasattr(value, method):
+            return getattr(value, method)()
+    raise TypeError(f"{value!r} is no value of a scenario: use numbers, texts, lists, dictionaries")
+
+
+def axis_text(values: Any) -> str:
+    """The values of a swept parameter as they are written after ``path=``.
+
+    >>> axis_text("32..4096:log2"), axis_text([32, 64]), axis_text(range(3))
+    ('32..4096:log2', '32,64', '0,1,2')
+    """
+    if isinstance(values, str):
+        return values
+    if not isinstance(values, Iterable) or isinstance(values, Mapping):
+        raise TypeError(f"{values!r} is no list of values, and no range such as '32..4096:log2'")
+    return ",".join(value_text(value) for value in values)
+
+
+def run_words(
+    path: str | os.PathLike[str],
+    *,
+    set: Mapping[str, Any] | None = None,
+    vary: Mapping[str, Any] | None = None,
+    configurations: str | Iterable[str] | None = None,
+    replications: int | tuple[int, int] | None = None,
+    until: str | None = None,
+    seed: int | None = None,
+    horizon: str | None = None,
+    threads: int | None = None,
+    max_points: int | None = None,
+) -> list[str]:
+    """The words of ``convsim run`` that ask for this.
+
+    >>> run_words("a.json", set={"o.batch": 2}, vary={"o.x": [1, 2]}, replications=(10, 100))
+    ['--set=o.batch=2', '--vary=o.x=1,2', '--replications=10..100', 'a.json']
+    """
+    words = [f"--set={name}={value_text(value)}" for name, value in (set or {}).items()]
+    words += [f"--vary={name}={axis_text(values)}" for name, values in (vary or {}).items()]
+    if isinstance(configurations, str):
+        configurations = [configurations]
+    words += [f"--configuration={name}" for name in configurations or []]
+    if replications is not None:
+        fewest_most = replications if isinstance(replications, tuple) else (replications,)
+        words.append("--replications=" + "..".join(str(number) for number in fewest_most))
+    options = {"until": until, "seed": seed, "horizon": horizon, "threads": threads}
+    options["max-points"] = max_points
+    words += [f"--{name}={value}" for name, value in options.items() if value is not None]
+    # A file whose name begins with a hyphen is still a file.
+    name = os.fspath(path)
+    return [*words, *(["--"] if name.startswith("-") else []), name]

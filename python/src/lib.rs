@@ -1,0 +1,66 @@
+//! The extension module of the Python package `convsim`: what has to be Rust, as plain values. The
+//! rest, data frames above all, is Python in `python/convsim`.
+//!
+//! - `loaded`: a scenario, and what can be done with it.
+//! - `columns`: rows as NumPy arrays, a whole column at a time.
+//! - `waiting`: work on other threads while this one waits for it and for Ctrl-C.
+//! - `timeline`: one replication, traced.
+//! - `errors`: what is refused, as exceptions.
+
+mod columns;
+mod errors;
+mod loaded;
+mod timeline;
+mod waiting;
+
+use std::ffi::OsString;
+
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+
+use convsim::experiment::MetricSummary;
+use convsim::statistics::Estimate;
+
+use loaded::Loaded;
+
+/// Does what the command line `words` asks for; gives the exit code and what is to be told on
+/// stderr.
+#[pyfunction]
+fn execute(py: Python<'_>, words: Vec<OsString>) -> (u8, String) {
+    let ended = py.detach(|| convsim::execute(words));
+    (ended.code, ended.errors)
+}
+
+/// The scenario that the words of a command line `convsim run` ask for.
+#[pyfunction]
+fn load(py: Python<'_>, words: Vec<OsString>) -> PyResult<Loaded> {
+    let asked = py.detach(|| convsim::front::ask(words));
+    Ok(Loaded::new(asked.map_err(|refused| errors::exception(py, &refused))?))
+}
+
+/// The figures of `summary.csv` for values of one point: how many are numbers, mean, standard
+/// deviation, minimum, p50, p95, p99, maximum; a figure with an interval is (value, low, high).
+#[pyfunction]
+#[allow(clippy::type_complexity)]
+fn summarise(
+    values: PyReadonlyArray1<'_, f64>,
+    confidence: f64,
+) -> (u64, [f64; 3], f64, f64, [f64; 3], [f64; 3], [f64; 3], f64) {
+    let numbers = values.as_array().iter().copied().filter(|value| !value.is_nan()).collect();
+    let summary = MetricSummary::new(numbers, confidence);
+    let ends = |e: Estimate| [e.value, e.interval.low, e.interval.high];
+    let MetricSummary { count, mean, standard_deviation, min, p50, p95, p99, max } = summary;
+    (count, ends(mean), standard_deviation, min, ends(p50), ends(p95), ends(p99), max)
+}
+
+#[pymodule]
+fn _convsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    convsim::experiment::keep_model_panics_quiet();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<Loaded>()?;
+    module.add_class::<timeline::Trace>()?;
+    errors::add_to(module)?;
+    module.add_function(wrap_pyfunction!(execute, module)?)?;
+    module.add_function(wrap_pyfunction!(load, module)?)?;
+    module.add_function(wrap_pyfunction!(summarise, module)?)
+}

@@ -1,0 +1,289 @@
+//! A scenario, and what can be done with it.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use convsim::experiment::comparison::compare;
+use convsim::experiment::expectation::settle_expectations;
+use convsim::experiment::precision::settle_replications;
+use convsim::experiment::{self, Batch, KeptValues, RowSink, Verdict, replay, shard};
+use convsim::front::{self, Asked};
+use convsim::report::main_columns;
+use convsim::scenario::{RelativeTo, Scenario, Statistic};
+use convsim::statistics::Estimate;
+
+use crate::columns::Columns;
+use crate::errors::{ConvsimError, exception};
+use crate::timeline::Trace;
+use crate::waiting::{Watch, wait_for};
+
+/// A scenario as it is to be run.
+#[pyclass(frozen, module = "convsim._convsim")]
+pub struct Loaded {
+    scenario: Arc<Scenario>,
+    /// On how many threads it is run.
+    #[pyo3(get)]
+    threads: usize,
+}
+
+/// Name, unit, whether it is a headline metric, the metric that it is a part of, what it is.
+type MetricEntry = (String, &'static str, bool, Option<String>, &'static str);
+/// A value with both ends of its interval.
+type Figure = [f64; 3];
+
+impl Loaded {
+    pub fn new(asked: Asked) -> Self {
+        Self { scenario: Arc::new(asked.scenario), threads: asked.threads }
+    }
+
+    /// Runs `batches` and gives the figures of `columns` at `points`.
+    fn kept(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+        points: &[usize],
+        columns: &[usize],
+    ) -> PyResult<KeptValues> {
+        let mut kept = KeptValues::of(points, columns);
+        let replications = self.scenario.run.replications;
+        let batches: Vec<Batch> =
+            kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
+        let scenario = Arc::clone(&self.scenario);
+        let result = wait_for(py, progress, move |mut watch| {
+            watch.expect(&batches);
+            let sinks: &mut [&mut dyn RowSink] = &mut [&mut kept, &mut watch];
+            experiment::run(&scenario, &batches, threads, sinks).map(|()| kept)
+        })?;
+        ran(py, result)
+    }
+}
+
+/// What came out, or why it could not be run.
+fn ran<T>(py: Python<'_>, result: io::Result<T>) -> PyResult<T> {
+    result.map_err(|error| exception(py, &front::not_run(error)))
+}
+
+/// Runs all that the scenario asks for.
+fn run_all(scenario: &Scenario, threads: usize, mut watch: Watch) -> io::Result<Columns> {
+    let mut columns = Columns::new(scenario.columns().len());
+    settle_replications(scenario, |batches, sink| {
+        watch.expect(batches);
+        let mut sinks: Vec<&mut dyn RowSink> = vec![&mut columns, &mut watch];
+        if let Some(sink) = sink {
+            sinks.push(sink);
+        }
+        experiment::run(scenario, batches, threads, &mut sinks)
+    })?;
+    columns.settle();
+    Ok(columns)
+}
+
+#[pymethods]
+impl Loaded {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.scenario.name
+    }
+
+    #[getter]
+    fn description(&self) -> &str {
+        &self.scenario.description
+    }
+
+    #[getter]
+    fn sources(&self) -> Vec<String> {
+        self.scenario.sources.clone()
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.scenario.warnings.clone()
+    }
+
+    #[getter]
+    fn files(&self) -> Vec<PathBuf> {
+        self.scenario.files.clone()
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.scenario.run.seed
+    }
+
+    #[getter]
+    fn replications(&self) -> u64 {
+        self.scenario.run.replications
+    }
+
+    #[getter]
+    fn confidence(&self) -> f64 {
+        self.scenario.run.confidence
+    }
+
+    /// The whole file after `extends` and changes, as JSON.
+    fn resolved(&self) -> String {
+        self.scenario.resolved.to_string()
+    }
+
+    /// What `convsim plan --format json` prints.
+    fn plan(&self) -> String {
+        convsim::front::plan(&self.scenario).to_string()
+    }
+
+    fn metrics(&self) -> Vec<MetricEntry> {
+        let columns = self.scenario.columns();
+        let entry = |column: &convsim::scenario::MetricColumn| {
+            let whole = column.whole.map(|whole| columns[whole].name.clone());
+            let metric = &column.metric;
+            (column.name.clone(), metric.unit.symbol(), metric.headline, whole, metric.summary)
+        };
+        columns.iter().map(entry).collect()
+    }
+
+    /// Every row, as columns.
+    #[pyo3(signature = (threads, progress=None))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        threads: usize,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let scenario = Arc::clone(&self.scenario);
+        let columns = wait_for(py, progress, move |watch| run_all(&scenario, threads, watch))?;
+        ran(py, columns)?.into_dict(py, &self.scenario.columns())
+    }
+
+    /// What became of the expectations, in the order of the file.
+    #[pyo3(signature = (threads, progress=None))]
+    fn check<'py>(
+        &self,
+        py: Python<'py>,
+        threads: usize,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let scenario = Arc::clone(&self.scenario);
+        let judged = wait_for(py, progress, move |mut watch| {
+            let columns = scenario.columns();
+            settle_expectations(&scenario, &columns, |batches, kept| {
+                watch.expect(batches);
+                let sinks: &mut [&mut dyn RowSink] = &mut [kept, &mut watch];
+                experiment::run(&scenario, batches, threads, sinks)
+            })
+        })?;
+        let (judgements, _) = ran(py, judged)?;
+        let mut entries = Vec::new();
+        for (expectation, judgement) in self.scenario.expectations.iter().zip(judgements) {
+            let entry = PyDict::new(py);
+            entry.set_item("configuration", &expectation.configuration)?;
+            let metric = (expectation.statistic != Statistic::NotConverged)
+                .then_some(expectation.metric.as_str());
+            entry.set_item("metric", metric)?;
+            entry.set_item("statistic", statistic(expectation.statistic))?;
+            let (ratio_to, difference_to) = match &expectation.relative_to {
+                None => (None, None),
+                Some(RelativeTo::Ratio(name)) => (Some(name), None),
+                Some(RelativeTo::Difference(name)) => (None, Some(name)),
+            };
+            entry.set_item("ratio_to", ratio_to)?;
+            entry.set_item("difference_to", difference_to)?;
+            entry.set_item("at_least", expectation.at_least)?;
+            entry.set_item("at_most", expectation.at_most)?;
+            let [value, low, high] = figure(judgement.got);
+            entry.set_item("value", value)?;
+            entry.set_item("low", low)?;
+            entry.set_item("high", high)?;
+            entry.set_item("verdict", verdict(judgement.verdict))?;
+            entry.set_item("replications", judgement.replications)?;
+            entry.set_item("source", &expectation.source)?;
+            entry.set_item("origin", &expectation.origin)?;
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+
+    /// Metric, pairs, first, second, difference, ratio, corrected p value.
+    #[pyo3(signature = (first, second, metrics, threads, progress=None))]
+    #[allow(clippy::type_complexity)]
+    fn compare(
+        &self,
+        py: Python<'_>,
+        first: &str,
+        second: &str,
+        metrics: Option<Vec<String>>,
+        threads: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<(String, u64, Figure, Figure, Figure, Figure, f64)>> {
+        let point = |name| front::point(&self.scenario, name).map_err(|e| exception(py, &e));
+        let (first, second) = (point(first)?, point(second)?);
+        let columns = self.scenario.columns();
+        let chosen = match metrics {
+            None => main_columns(&self.scenario, &columns),
+            Some(names) => {
+                let find = |name| front::column(&columns, name).map_err(|e| exception(py, &e));
+                names.iter().map(|name| find(name)).collect::<PyResult<_>>()?
+            }
+        };
+        let kept = self.kept(py, threads, progress, &[first, second], &chosen)?;
+        let confidence = self.scenario.run.confidence;
+        let compared = compare(&kept, first, second, &chosen, confidence).into_iter().map(|c| {
+            let name = columns[c.column].name.clone();
+            let (first, second) = (figure(c.first), figure(c.second));
+            (name, c.pairs, first, second, figure(c.difference), figure(c.ratio), c.p_value)
+        });
+        Ok(compared.collect())
+    }
+
+    /// One replication again, with a record of what happened when.
+    #[pyo3(signature = (configuration, replication))]
+    fn trace(
+        &self,
+        py: Python<'_>,
+        configuration: Option<&str>,
+        replication: u64,
+    ) -> PyResult<Trace> {
+        let point = match configuration {
+            None => 0,
+            Some(name) => front::point(&self.scenario, name).map_err(|e| exception(py, &e))?,
+        };
+        let scenario = Arc::clone(&self.scenario);
+        let (row, trace) = wait_for(py, None, move |_| replay(&scenario, point, replication))?;
+        let components = &self.scenario.components;
+        Ok(Trace {
+            components: components.iter().map(|(name, _)| name.clone()).collect(),
+            trace,
+            status: row.status.name(),
+            configuration: self.scenario.points[point].configuration.clone(),
+            replication,
+        })
+    }
+
+    /// Whether `folder` has every row of the part `part`, for instance "3/8".
+    fn has_part(&self, py: Python<'_>, folder: PathBuf, part: &str) -> PyResult<bool> {
+        let part = part.parse().map_err(ConvsimError::new_err)?;
+        let complete = py.detach(|| shard::is_complete(&folder, &self.scenario, part));
+        complete.map_err(|error| exception(py, &front::rows_refused(&folder, error)))
+    }
+}
+
+fn figure(estimate: Estimate) -> Figure {
+    [estimate.value, estimate.interval.low, estimate.interval.high]
+}
+
+fn statistic(statistic: Statistic) -> String {
+    let name = serde_json::to_value(statistic).ok();
+    name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Held => "held",
+        Verdict::Missed => "missed",
+        Verdict::Undecided => "undecided",
+        Verdict::Skipped => "skipped",
+    }
+}

@@ -1,0 +1,73 @@
+"""The wheel has the whole command line, and says what it has."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import CHASSIS, ROOT, command_line
+
+import convsim
+from convsim import _convsim
+
+
+def wheel(*words: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "convsim", *words], capture_output=True, text=True, **options
+    )
+
+
+def test_the_wheel_has_the_command_line(tmp_path):
+    done = wheel("run", str(CHASSIS), "--replications=2", "--output", str(tmp_path), cwd=ROOT)
+    assert done.returncode == 0
+    assert "packet_loss_duration" in done.stdout
+    assert (tmp_path / CHASSIS.stem / "report.html").exists()
+
+
+@pytest.mark.skipif("CONVSIM_BINARY" not in os.environ, reason="CONVSIM_BINARY names no program")
+@pytest.mark.parametrize("words", [["--help"], ["run"], ["run", "nowhere.json"], ["describe"]])
+def test_it_answers_as_the_program_does(words):
+    there = subprocess.run(
+        [os.environ["CONVSIM_BINARY"], *words], capture_output=True, text=True, check=False
+    )
+    here = wheel(*words)
+    assert (here.returncode, here.stdout, here.stderr) == (
+        there.returncode,
+        there.stdout,
+        there.stderr,
+    )
+
+
+def test_the_stubs_name_what_there_is():
+    stubs = ast.parse((ROOT / "python/convsim/_convsim.pyi").read_text())
+    for node in stubs.body:
+        if isinstance(node, ast.ClassDef):
+            there = getattr(_convsim, node.name)
+            for item in node.body:
+                if isinstance(item, ast.FunctionDef):
+                    assert hasattr(there, item.name), f"{node.name}.{item.name}"
+        elif isinstance(node, ast.FunctionDef):
+            assert hasattr(_convsim, node.name), node.name
+    stubbed = {getattr(node, "name", "") for node in stubs.body}
+    public = {name for name in dir(_convsim) if not name.startswith("_")}
+    assert public <= stubbed
+
+
+def test_everything_public_is_described():
+    for name in convsim.__all__:
+        thing = getattr(convsim, name)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            assert thing.__doc__, name
+
+
+def test_the_version_is_that_of_the_program():
+    assert command_line("--version").stdout.split()[-1] == convsim.__version__
+
+
+def test_types_come_with_the_package():
+    assert (Path(convsim.__file__).parent / "py.typed").exists()

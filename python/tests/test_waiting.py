@@ -1,0 +1,87 @@
+"""A run lets other threads go on, and stops when it is told to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import pytest
+from conftest import CHASSIS
+
+import convsim
+
+#: More replications than any machine runs before it is stopped.
+ENDLESS = 50_000_000
+
+INTERRUPTED = f"""
+import _thread, convsim, threading
+scenario = convsim.load({str(CHASSIS)!r}, configurations="pop 128")
+started = threading.Event()
+
+def interrupt():
+    started.wait()
+    _thread.interrupt_main()
+
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    convsim.run(scenario, replications={ENDLESS}, progress=lambda done, all: done and started.set())
+except KeyboardInterrupt:
+    print("stopped")
+print(len(convsim.run(scenario, replications=3)))
+"""
+
+
+def test_ctrl_c_stops_a_run_and_leaves_nothing_half_done():
+    # What takes longer than this hangs.
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.split() == ["stopped", "3"]
+
+
+def test_other_threads_go_on_during_a_run():
+    steps = 0
+    running = threading.Event()
+    ended = threading.Event()
+
+    def count():
+        nonlocal steps
+        running.wait()
+        while not ended.is_set():
+            steps += 1
+
+    def note(done, total):
+        running.set()
+        if steps > 1000:
+            raise StopIteration
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    with pytest.raises(StopIteration):
+        convsim.run(CHASSIS, configurations="pop 128", replications=ENDLESS, progress=note)
+    ended.set()
+    thread.join()
+
+
+def test_progress_counts_to_the_end():
+    calls = []
+    rows = convsim.run(
+        CHASSIS, replications=20, progress=lambda done, total: calls.append((done, total))
+    )
+    assert calls[-1] == (len(rows), len(rows))
+
+
+def test_several_runs_at_once_give_what_one_gives():
+    alone = convsim.run(CHASSIS, replications=5)
+    results = {}
+
+    def run(name):
+        results[name] = convsim.run(CHASSIS, replications=5)
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(rows.equals(alone) for rows in results.values())
