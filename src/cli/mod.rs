@@ -7,6 +7,7 @@
 //! - [`plot`], [`report`]: what shows stored results.
 //! - [`completions`]: scripts for shells and the manual page, from the same definitions.
 //! - `arguments`: what several of them understand.
+//! - `format`: the forms in which results are printed.
 //! - `error`: what can go wrong, in one place.
 //! - `replication`: one of them run again, with its record.
 //! - `progress`: how far a run has come, on stderr; `interrupt`: when it is to end early.
@@ -18,6 +19,7 @@ mod compare;
 mod completions;
 mod describe;
 mod error;
+mod format;
 pub mod front;
 mod interrupt;
 mod merge;
@@ -34,7 +36,7 @@ mod solve;
 mod trace;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use crate::scenario::problem::visible;
@@ -168,6 +170,26 @@ fn look(
     command(&mut text)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::Fine)
+}
+
+/// Writes the list of expectations, its verdicts in colour where a person looks at them.
+fn print_verdicts(text: &str) -> Result<(), CliError> {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    if plain || !io::stdout().is_terminal() {
+        return print(text);
+    }
+    let coloured = |line: &str| {
+        let verdicts = [("held", 32), ("MISSED", 31), ("undecided", 33)];
+        let found = verdicts.into_iter().find(|(verdict, _)| line.starts_with(verdict));
+        match found {
+            Some((verdict, colour)) => {
+                format!("\x1b[{colour}m{verdict}\x1b[0m{}\n", &line[verdict.len()..])
+            }
+            None => format!("{line}\n"),
+        }
+    };
+    print(&text.lines().map(coloured).collect::<String>())
 }
 
 /// Writes `text` to stdout.

@@ -18,11 +18,12 @@ use crate::report::results_parquet::ResultsParquet;
 use crate::report::stored::Stored;
 use crate::report::{Report, manifest, markdown, summary_csv, summary_json, terminal, timeline};
 use crate::scenario::{LoadOptions, Scenario};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Map, Value};
 
 use super::arguments::{RunChanges, Running, ShardChoice, Stopping, load_all, recorded};
 use super::error::{CliError, Problem};
+use super::format::Format;
 use super::interrupt::Interrupt;
 use super::merge::Origin;
 use super::plan::Overrides;
@@ -69,19 +70,6 @@ pub struct Arguments {
     resume: bool,
     #[command(flatten)]
     pub running: Running,
-}
-
-/// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Tables for the terminal
-    Table,
-    /// Tables for a pull request
-    Markdown,
-    /// The content of summary.json
-    Json,
-    /// The content of summary.csv
-    Csv,
 }
 
 impl Arguments {

@@ -7,6 +7,7 @@
 //! - [`results_csv`], [`results_parquet`], [`summary_csv`], [`summary_json`], [`manifest`]: the files, each written
 //!   whole by [`files`].
 //! - [`document`]: a short report of paragraphs and tables, on the terminal or as Markdown.
+//! - [`checked`]: expectations of several scenarios, as Markdown, JSON and CSV.
 //! - [`junit`]: expectations for a CI server.
 //! - [`comparison`]: two configurations side by side; [`solve`]: which value meets a target;
 //!   [`sensitivity`]: which parameters a figure depends on.
@@ -14,6 +15,7 @@
 //! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it; [`html`]: the report.
 
 pub mod attribution;
+pub mod checked;
 pub mod comparison;
 pub mod document;
 pub mod expectations;
