@@ -129,6 +129,8 @@ fn a_plan_lists_every_point_with_what_differs() {
         overrides: plan::Overrides {
             set: vec!["run.seed=9".to_owned()],
             vary: Vec::new(),
+            design: None,
+            conditions: vec!["o.pop_batch_size < 100".to_owned()],
             configurations: Vec::new(),
             max_points: 100,
         },
@@ -138,13 +140,14 @@ fn a_plan_lists_every_point_with_what_differs() {
         plan::execute(&args(plan::Format::Text), out).unwrap();
     });
     println!("{text}");
-    assert!(text.contains("4 points x 10 replications = 40 tasks; seed 9"), "{text}");
+    assert!(text.contains("3 points x 10 replications = 30 tasks; seed 9"), "{text}");
     assert!(text.contains("o.pop_batch_size"), "{text}");
     let json = output(|out| {
         plan::execute(&args(plan::Format::Json), out).unwrap();
     });
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["tasks"], 40);
+    assert!(text.contains("1 of the 3 points of the sweep are cut by \"where\""), "{text}");
+    assert_eq!((&json["tasks"], &json["cut_points"]), (&30.into(), &1.into()));
     assert_eq!(json["points"][0]["parameters"]["o.pop_batch_size"], 8);
     assert_eq!(json["points"][1]["configuration"], "o.pop_batch_size=32");
 }

@@ -122,7 +122,9 @@ proptest! {
         configurations in prop::collection::vec("x|y|\\PC{0,3}", 0..2),
         max_points in 0..10_000_usize,
     ) {
-        survive(SEED.as_bytes(), &LoadOptions { set, vary, configurations, max_points });
+        let options =
+            LoadOptions { set, vary, configurations, max_points, ..LoadOptions::default() };
+        survive(SEED.as_bytes(), &options);
     }
 
     #[test]

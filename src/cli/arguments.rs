@@ -125,6 +125,26 @@ fn parse_replications(text: &str) -> Result<Replications, String> {
     }
 }
 
+/// The fewest and the most replications.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    pub fewest: u64,
+    pub most: u64,
+}
+
+pub fn parse_range(text: &str) -> Result<Range, String> {
+    let Replications { fewest, most } = parse_replications(text)?;
+    Ok(Range { fewest, most: most.unwrap_or(fewest) })
+}
+
+pub fn parse_confidence(text: &str) -> Result<f64, String> {
+    let percent = text.trim().strip_suffix('%').and_then(|number| number.trim().parse().ok());
+    percent
+        .map(|percent: f64| percent / 100.0)
+        .filter(|share| *share > 0.0 && *share < 1.0)
+        .ok_or_else(|| "write a percentage above 0 and below 100, for instance 95%".to_owned())
+}
+
 fn parse_until(text: &str) -> Result<Until, String> {
     let bad = || "write METRIC<=N% or METRIC.p95<=N%, for instance 'convergence_time<=2%'";
     let (figure, share) = text.split_once("<=").ok_or_else(bad)?;
@@ -261,9 +281,12 @@ pub fn load(file: &Path, options: &LoadOptions) -> Result<Scenario, CliError> {
 
 /// The arguments that change the result, for the manifest.
 pub fn recorded(options: &LoadOptions) -> Map<String, Value> {
+    let design: Vec<String> = options.design.iter().cloned().collect();
     let lists = [
         ("set", &options.set),
         ("vary", &options.vary),
+        ("design", &design),
+        ("where", &options.conditions),
         ("configuration", &options.configurations),
     ];
     lists

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use convsim::report::stored::StoredError;
 use convsim::report::{html, plots};
 use convsim::scenario::LoadError;
+use convsim::scenario::target::TargetError;
 use miette::Diagnostic;
 
 /// Why a command could not do its work.
@@ -90,6 +91,9 @@ pub enum Problem {
          statistics are mean, p50, p95, p99, min, max"
     ))]
     Threshold { text: String },
+    #[error("{problem}")]
+    #[diagnostic(help("{allowed}"))]
+    Argument { problem: String, allowed: String },
     #[error("there is no metric \"{name}\"")]
     #[diagnostic(help("the metrics are {known}"))]
     UnknownMetric { name: String, known: String },
@@ -109,7 +113,8 @@ pub enum Problem {
     #[error("no such picture can be made from {}", folder.display())]
     #[diagnostic(help(
         "sweep needs points with one swept parameter, heat-map with two, attribution a metric \
-         with parts, difference two configurations, distribution two replications"
+         with parts, difference two configurations, distribution two replications, timeline and gantt a run without \
+         --no-plots"
     ))]
     NoPlots { folder: PathBuf },
 }
@@ -127,6 +132,12 @@ fn listed(lines: &[String]) -> String {
 impl From<Problem> for CliError {
     fn from(problem: Problem) -> Self {
         Self::Reported(vec![miette::Report::new(problem)])
+    }
+}
+
+impl From<TargetError> for CliError {
+    fn from(TargetError { problem, allowed }: TargetError) -> Self {
+        Problem::Argument { problem, allowed }.into()
     }
 }
 

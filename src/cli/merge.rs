@@ -64,6 +64,8 @@ impl Origin {
             "file": self.file.to_string_lossy(),
             "set": self.options.set,
             "vary": self.options.vary,
+            "design": self.options.design,
+            "where": self.options.conditions,
             "configuration": self.options.configurations,
             "max_points": self.options.max_points,
             "fixed": self.fixed,
@@ -81,8 +83,11 @@ impl Origin {
             options: LoadOptions {
                 set: list("set")?,
                 vary: list("vary")?,
+                design: record.get("design").and_then(Value::as_str).map(str::to_owned),
+                conditions: list("where").unwrap_or_default(),
                 configurations: list("configuration")?,
                 max_points: usize::try_from(record.get("max_points")?.as_u64()?).ok()?,
+                ..LoadOptions::default()
             },
             fixed: record.get("fixed")?.as_bool()?,
             shard: record.get("shard")?.as_str()?.parse().ok()?,
@@ -101,9 +106,12 @@ impl Origin {
     /// What runs the part `shard`.
     fn command(&self, shard: Shard, replications: u64) -> String {
         let mut words = vec!["convsim run".to_owned(), quoted(&self.file.to_string_lossy())];
+        let design: Vec<String> = self.options.design.iter().cloned().collect();
         let lists = [
             ("--set", &self.options.set),
             ("--vary", &self.options.vary),
+            ("--design", &design),
+            ("--where", &self.options.conditions),
             ("--configuration", &self.options.configurations),
         ];
         for (flag, values) in lists {

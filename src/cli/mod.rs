@@ -1,12 +1,13 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`], [`trace`]: what simulates; [`merge`]: what puts parts
+//! - [`run`], [`check`], [`compare`], [`solve`], [`trace`]: what simulates; [`merge`]: what puts parts
 //!   together.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - [`plot`], [`report`]: what shows stored results.
 //! - [`completions`]: scripts for shells and the manual page, from the same definitions.
 //! - `arguments`: what several of them understand.
 //! - `error`: what can go wrong, in one place.
+//! - `replication`: one of them run again, with its record.
 //! - `progress`: how far a run has come, on stderr.
 //! - [`front`]: the same words for a program that is no terminal.
 
@@ -22,9 +23,11 @@ mod new;
 mod plan;
 mod plot;
 mod progress;
+mod replication;
 mod report;
 mod run;
 mod schema;
+mod solve;
 mod trace;
 
 use std::ffi::OsString;
@@ -59,6 +62,8 @@ enum Command {
     Check(check::Arguments),
     /// Compare two configurations of a scenario on common random numbers
     Compare(compare::Arguments),
+    /// Find the largest, smallest or best value of a parameter, and how sure that is
+    Solve(solve::Arguments),
     /// Put the parts of a scenario that were run with --shard into one result
     Merge(merge::Arguments),
     /// Draw pictures from stored results
@@ -131,6 +136,7 @@ fn dispatch(command: Command) -> Result<Outcome, CliError> {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Solve(arguments) => solve::solve(&arguments),
         Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Report(arguments) => report::report(&arguments),

@@ -32,9 +32,18 @@ pub struct Overrides {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Sweep a parameter: `path=32,64`, `path=32..4096:log2`, `path=0.1..0.9:linear:9`,
-    /// `path=1..1000:log:9:whole`, `'path=1 ms..1 s:log:7'`. Replaces the file's axis of that path. Can be given several times.
+    /// `path=1..1000:log:9:whole`, `'path=1 ms..1 s:log:7'`; `'a.x,a.y=1,2;10,20'` for lists that
+    /// advance together. Replaces the file's axis of that path. Can be given several times.
     #[arg(long, value_name = "PATH=VALUES")]
     pub vary: Vec<String>,
+    /// Fill the space of the ranges that --vary gives without a number of values
+    /// (`path=32..4096:log`), or of the file's: `sobol:64`, `latin_hypercube:40` (short: `lhs:40`).
+    #[arg(long, value_name = "NAME:POINTS")]
+    pub design: Option<String>,
+    /// Leave out points of the sweep that do not meet a condition, for instance
+    /// `'http.server.workers * http.server.threads <= 64'`. Can be given several times.
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub conditions: Vec<String>,
     /// Run only this configuration, without the file's sweep. Can be given several times.
     #[arg(long = "configuration", value_name = "NAME")]
     pub configurations: Vec<String>,
@@ -48,8 +57,11 @@ impl From<&Overrides> for LoadOptions {
         Self {
             set: overrides.set.clone(),
             vary: overrides.vary.clone(),
+            design: overrides.design.clone(),
+            conditions: overrides.conditions.clone(),
             configurations: overrides.configurations.clone(),
             max_points: overrides.max_points,
+            ..Self::default()
         }
     }
 }
@@ -109,6 +121,15 @@ fn text(scenario: &Scenario) -> String {
         convsim::quantities::duration::format_duration(scenario.run.horizon),
         scenario.run.event_budget,
     ));
+    if scenario.cut_points > 0 {
+        let swept = scenario.points.iter().filter(|point| !point.axes.is_empty()).count() as u64;
+        let (cut, all) = (scenario.cut_points, swept + scenario.cut_points);
+        lines.push(format!("{cut} of the {all} points of the sweep are cut by \"where\""));
+    }
+    if scenario.coincident_points > 0 {
+        let count = scenario.coincident_points;
+        lines.push(format!("{count} sampled points are the same as others after rounding"));
+    }
     lines.extend(scenario.warnings.iter().map(|warning| format!("warning: {warning}")));
     lines.join("\n")
 }
@@ -138,6 +159,8 @@ pub fn plan(scenario: &Scenario) -> Value {
         "horizon": scenario.run.horizon,
         "event_budget": scenario.run.event_budget,
         "points": points,
+        "cut_points": scenario.cut_points,
+        "coincident_points": scenario.coincident_points,
         "tasks": u64::try_from(tasks(scenario)).unwrap_or(u64::MAX),
         "warnings": scenario.warnings,
     })

@@ -14,7 +14,8 @@ use super::{Outcome, print};
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 The pictures are written to DIR/plots, each as SVG and as PNG with two pixels for each of a slide. \
-`convsim run` writes them, too.")]
+`convsim run` writes them, too. Timeline and gantt are of the replication in the \
+middle of the first configuration's first metric; `convsim trace --plot` draws them of any other.")]
 pub struct Arguments {
     /// Folder with the results of a scenario, e.g. outputs/chassis-packet-pop-batch
     #[arg(value_name = "DIR")]
@@ -40,6 +41,10 @@ enum KindName {
     Difference,
     /// The distribution over the replications
     Distribution,
+    /// What was counted in one replication over virtual time
+    Timeline,
+    /// Who was busy with what in one replication
+    Gantt,
 }
 
 impl From<KindName> for Kind {
@@ -50,6 +55,8 @@ impl From<KindName> for Kind {
             KindName::Attribution => Self::Attribution,
             KindName::Difference => Self::Difference,
             KindName::Distribution => Self::Distribution,
+            KindName::Timeline => Self::Timeline,
+            KindName::Gantt => Self::Gantt,
         }
     }
 }

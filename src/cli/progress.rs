@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use convsim::experiment::solve::source::Watcher;
 use convsim::experiment::{Row, RowSink, Status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -99,6 +100,12 @@ impl Progress {
         });
         // Progress that nobody reads is no reason to stop.
         let _ = writeln!(io::stderr(), "{line}");
+    }
+}
+
+impl Watcher for Progress {
+    fn expect(&mut self, replications: u64) {
+        self.extend(replications);
     }
 }
 

@@ -15,7 +15,7 @@ use convsim::report::files::ResultFolder;
 use convsim::report::plots::plots;
 use convsim::report::results_csv::ResultsCsv;
 use convsim::report::stored::Stored;
-use convsim::report::{Report, manifest, markdown, summary_csv, summary_json, terminal};
+use convsim::report::{Report, manifest, markdown, summary_csv, summary_json, terminal, timeline};
 use convsim::scenario::{LoadOptions, Scenario};
 use serde_json::{Map, Value};
 
@@ -25,7 +25,7 @@ use super::merge::Origin;
 use super::plan::Overrides;
 use super::plot;
 use super::progress::Progress;
-use super::{Outcome, print};
+use super::{Outcome, print, replication};
 
 /// What `convsim run` understands.
 #[derive(Clone, Debug, Args)]
@@ -291,13 +291,18 @@ pub fn write_results(
     // A manifest stands for a complete set of files: that of an earlier run goes first, the new one
     // comes last.
     folder.remove("manifest.json").map_err(failed)?;
+    folder.remove(timeline::FILE).map_err(failed)?;
     rows.finish().and_then(|file| file.finish()).map_err(failed)?;
     folder.write("summary.csv", &summary_rows).map_err(failed)?;
     folder.write("summary.json", summary.as_bytes()).map_err(failed)?;
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
     folder.sync().map_err(failed)?;
     if shown.pictures {
-        let stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
+        let mut stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
+        stored.record = replication::typical(scenario, &stored);
+        if let Some(record) = &stored.record {
+            folder.write(timeline::FILE, record.json().as_bytes()).map_err(failed)?;
+        }
         let plots = plots(&stored, None, None);
         plot::write(&plots, folder.path())?;
         super::report::write(&stored, &plots, folder.path())?;

@@ -5,20 +5,27 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use convsim::engine::Trace;
-use convsim::experiment::{self, Batch, KeptValues, RowSink, Status, replay};
+use convsim::engine::trace::MOST_RECORDS;
+use convsim::experiment::{self, Batch, KeptValues, Row, RowSink, Status};
+use convsim::report::attribution::percent;
 use convsim::report::files::ResultFolder;
+use convsim::report::main_columns;
+use convsim::report::number::Scale;
+use convsim::report::plots::{Kind, Plot};
 use convsim::report::timeline::{Timeline, explain, text, write_chrome};
 use convsim::scenario::Scenario;
 
 use super::arguments::{Changes, Running, load};
 use super::error::{CliError, Problem};
+use super::plot;
 use super::progress::Progress;
+use super::replication::{Replayed, at_share};
 use super::{Outcome, print};
 
 /// What `convsim trace` understands.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
-Without --text or --explain it writes the timeline as JSON; open it at https://ui.perfetto.dev or \
+Without --text, --explain or --plot it writes the timeline as JSON; open it at https://ui.perfetto.dev or \
 in chrome://tracing. The replication is the very one that `convsim run` has: same seed, same events.")]
 pub struct Arguments {
     /// The scenario file
@@ -39,9 +46,15 @@ pub struct Arguments {
     /// Print the timeline
     #[arg(long)]
     text: bool,
-    /// Print what each thing waited for, from cause to effect
+    /// Print what came out and the longest chains of what was waited for, from cause to effect
     #[arg(long)]
     explain: bool,
+    /// How many chains --explain prints
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "explain")]
+    chains: usize,
+    /// Draw a picture; can be given several times
+    #[arg(long, value_name = "KIND")]
+    plot: Vec<PlotKind>,
     /// The JSON file; by default outputs/SCENARIO/trace-CONFIGURATION-N.json
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -49,6 +62,15 @@ pub struct Arguments {
     changes: Changes,
     #[command(flatten)]
     running: Running,
+}
+
+/// A picture of one replication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PlotKind {
+    /// What was counted over virtual time, and what happened
+    Timeline,
+    /// Who was busy with what, and who waited for what
+    Gantt,
 }
 
 /// Which replication of all.
@@ -70,37 +92,92 @@ pub fn trace(arguments: &Arguments) -> Result<Outcome, CliError> {
         (Some(pick), Some(metric)) => choose(arguments, &scenario, point, pick, metric)?,
         _ => arguments.replication,
     };
-    let (row, trace) = replay(&scenario, point, replication);
+    let replayed = Replayed::new(&scenario, point, replication);
+    let (row, timeline) = (&replayed.row, replayed.timeline());
     let configuration = &scenario.points[point].configuration;
     let title = format!(
         "{}: {configuration}, replication {replication}: {}",
         scenario.name,
         row.status.name()
     );
-    let components: Vec<String> =
-        scenario.components.iter().map(|(name, _)| name.clone()).collect();
-    let timeline = Timeline { components: &components, trace: &trace };
-    if is_empty(&trace) {
+    if is_empty(&replayed.trace) {
         eprintln!("nothing was recorded: these models have no timeline yet");
+    }
+    if !replayed.trace.has_room() {
+        eprintln!("the record ends early, with {MOST_RECORDS} entries");
     }
     if arguments.text || arguments.explain {
         print(&format!("{title}\n\n"))?;
     }
     if arguments.explain {
-        print(&explain(timeline))?;
+        print(&figures(&scenario, row))?;
+        print(&explain(timeline, arguments.chains))?;
     }
     if arguments.text {
         print(&text(timeline))?;
     }
-    if arguments.output.is_some() || !(arguments.text || arguments.explain) {
-        let file = arguments.output.clone().unwrap_or_else(|| {
-            let name = format!("trace-{}-{replication}.json", plain(configuration));
-            Path::new("outputs").join(&scenario.name).join(name)
-        });
+    let folder = Path::new("outputs").join(&scenario.name);
+    let name = format!("trace-{}-{replication}", plain(configuration));
+    let drawn = plots(arguments, &replayed, &name);
+    if !drawn.is_empty() {
+        let mut text = String::new();
+        for path in plot::write(&drawn, &folder)? {
+            text.push_str(&format!("{}\n", path.display()));
+        }
+        print(&text)?;
+    }
+    let shown = arguments.text || arguments.explain || !arguments.plot.is_empty();
+    if arguments.output.is_some() || !shown {
+        let file = arguments.output.clone();
+        let file = file.unwrap_or_else(|| folder.join(format!("{name}.json")));
         write(timeline, &file)?;
         print(&format!("{title}\nThe timeline is in {}\n", file.display()))?;
     }
     Ok(if row.status == Status::Failed { Outcome::Failures } else { Outcome::Fine })
+}
+
+/// The pictures that are asked for.
+fn plots(arguments: &Arguments, replayed: &Replayed, name: &str) -> Vec<Plot> {
+    let why = arguments.pick.zip(arguments.metric.as_ref()).map(|(pick, metric)| {
+        let which = match pick {
+            Pick::Worst => "worst",
+            Pick::Median => "median",
+            Pick::P99 => "p99",
+        };
+        format!("{which} {metric}")
+    });
+    let record = replayed.record(why.as_deref());
+    let one = |kind: &PlotKind| {
+        let kind = match kind {
+            PlotKind::Timeline => Kind::Timeline,
+            PlotKind::Gantt => Kind::Gantt,
+        };
+        let drawing = kind.of_replication(&record)?;
+        let name = format!("{name}-{}", kind.name());
+        Some(Plot { name, kind, metric: String::new(), drawing })
+    };
+    arguments.plot.iter().filter_map(one).collect()
+}
+
+/// What came out of the replication: the metrics of the main table, each with its largest part.
+fn figures(scenario: &Scenario, row: &Row) -> String {
+    let columns = scenario.columns();
+    let mut text = String::new();
+    for index in main_columns(scenario, &columns) {
+        let (column, whole) = (&columns[index], row.figures[index]);
+        let scale = Scale::new(column.metric.unit, whole);
+        let figure = if whole.is_finite() { scale.bound(whole) } else { "-".to_owned() };
+        let parts = (0..columns.len()).filter(|part| columns[*part].whole == Some(index));
+        let largest = parts.max_by(|a, b| row.figures[*a].total_cmp(&row.figures[*b]));
+        let largest = largest.filter(|part| row.figures[*part] > 0.0 && whole > 0.0);
+        let of_which = largest.map_or_else(String::new, |part| {
+            let share = percent(row.figures[part] / whole);
+            format!(", of which {share} {}", columns[part].name)
+        });
+        text.push_str(&format!("{} {figure}{of_which}\n", column.name));
+    }
+    text.push('\n');
+    text
 }
 
 fn is_empty(trace: &Trace) -> bool {
@@ -135,17 +212,12 @@ fn choose(
     let result = experiment::run(scenario, &batches, arguments.running.threads(), sinks);
     progress.finish();
     result.map_err(Problem::Start)?;
-    let figures = kept.values(point, column);
-    let mut order: Vec<usize> = (0..figures.len()).filter(|r| figures[*r].is_finite()).collect();
-    order.sort_by(|a, b| figures[*a].total_cmp(&figures[*b]));
     let share = match pick {
         Pick::Worst => 1.0,
         Pick::Median => 0.5,
         Pick::P99 => 0.99,
     };
-    // The smallest figure that at least this share does not exceed.
-    let rank = ((order.len() as f64 * share).ceil() as usize).saturating_sub(1);
-    let chosen = order.get(rank).map(|replication| *replication as u64);
+    let chosen = at_share(kept.values(point, column), share);
     chosen.ok_or_else(|| Problem::NoFigure { metric: metric.to_owned() }.into())
 }
 

@@ -328,10 +328,10 @@ impl<G: Copy> Engine<G> {
         mix(self.fingerprint ^ self.handled)
     }
 
-    /// Where spans and counters of this run are recorded, if anywhere.
+    /// Where spans and counters of this run are recorded, if anywhere and as long as there is room.
     #[inline]
     pub fn trace(&mut self) -> Option<&mut Trace> {
-        self.trace.as_deref_mut()
+        self.trace.as_deref_mut().filter(|trace| trace.has_room())
     }
 
     /// Records spans and counters from now on.

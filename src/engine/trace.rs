@@ -2,7 +2,7 @@
 //!
 //! Off by default; a component asks [`super::Engine::trace`] and records only if there is one.
 
-use super::time::SimTime;
+use super::time::{SimDuration, SimTime};
 
 /// Where in the timeline something is drawn: a component's lane, for instance one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +24,8 @@ pub struct Span {
     pub start: SimTime,
     /// When it ended.
     pub end: SimTime,
-    /// A figure that goes with it, for instance the size of a batch.
+    /// A figure that goes with it, for instance the size of a batch; for what someone waited for, how
+    /// many were before.
     pub value: i64,
 }
 
@@ -54,6 +55,42 @@ pub struct Level {
     pub value: f64,
 }
 
+/// From what made something happen to what happened, each within something that lasted there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// What it says.
+    pub name: &'static str,
+    /// Where and when it begins.
+    pub from: (Lane, SimTime),
+    /// Where and when it ends.
+    pub to: (Lane, SimTime),
+}
+
+/// What someone waited for, from its beginning to its outcome: a request, the outage of a path.
+/// What it consists of are the spans and instants of its lane in that time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chain {
+    /// Where it is.
+    pub lane: Lane,
+    /// What it was.
+    pub name: &'static str,
+    /// Which one of its lane; 0 where there is no need to tell.
+    pub number: u64,
+    /// When it began.
+    pub start: SimTime,
+    /// When it had its outcome.
+    pub end: SimTime,
+    /// The outcome.
+    pub outcome: &'static str,
+    /// Whom it waited for; none of the component's servers in particular without.
+    pub server: Option<Lane>,
+    /// What is known of where its time went beside its spans.
+    pub parts: Vec<(&'static str, SimDuration)>,
+}
+
+/// A record ends when it has this much, so that a long run does not fill the memory (48 bytes each).
+pub const MOST_RECORDS: usize = 1_500_000;
+
 /// The record of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
@@ -65,6 +102,12 @@ pub struct Trace {
     pub levels: Vec<Level>,
     /// Names of lanes, in the order in which they were given.
     pub lane_names: Vec<(Lane, String)>,
+    /// Lanes of those that the others wait for: threads, workers.
+    pub servers: Vec<Lane>,
+    /// What led to what.
+    pub links: Vec<Link>,
+    /// What was waited for, in the order in which it ended.
+    pub chains: Vec<Chain>,
 }
 
 impl Trace {
@@ -74,6 +117,51 @@ impl Trace {
         self.instants.clear();
         self.levels.clear();
         self.lane_names.clear();
+        self.servers.clear();
+        self.links.clear();
+        self.chains.clear();
+    }
+
+    /// False once it holds [`MOST_RECORDS`].
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.spans.len() + self.instants.len() + self.levels.len() < MOST_RECORDS
+    }
+
+    /// Records something that lasted, if it did.
+    pub fn span(&mut self, lane: Lane, name: &'static str, ends: (SimTime, SimTime), value: i64) {
+        let (start, end) = ends;
+        if start < end {
+            self.spans.push(Span { lane, name, start, end, value });
+        }
+    }
+
+    /// Records something that happened.
+    pub fn instant(&mut self, lane: Lane, name: &'static str, time: SimTime) {
+        self.instants.push(Instant { lane, name, time, value: 0 });
+    }
+
+    /// Records those of `values` that are no longer as in `known`.
+    pub fn levels<const N: usize>(
+        &mut self,
+        component: u16,
+        time: SimTime,
+        names: [&'static str; N],
+        values: [f64; N],
+        known: &mut [f64; N],
+    ) {
+        for ((name, value), known) in names.into_iter().zip(values).zip(known) {
+            if *known != value {
+                *known = value;
+                self.levels.push(Level { component, name, time, value });
+            }
+        }
+    }
+
+    /// Says what a lane is that others wait for.
+    pub fn name_server(&mut self, lane: Lane, name: &str) {
+        self.name_lane(lane, name);
+        self.servers.push(lane);
     }
 
     /// Says what a lane is; a lane without a name is shown by its number.

@@ -87,6 +87,16 @@ impl DurationSampler {
         Self { law }
     }
 
+    /// The value of every draw, when there is only one.
+    #[inline]
+    #[must_use]
+    pub fn constant(&self) -> Option<SimDuration> {
+        match self.law {
+            Law::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Back to the first value of a replay, for the next replication.
     pub fn rewind(&mut self) {
         match &mut self.law {

@@ -116,6 +116,6 @@ pub(super) fn rule(text: &mut String, left: usize, right: usize) {
 }
 
 /// What would end a cell or start HTML is made harmless; a line break stays one.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('\n', "<br>")
 }

@@ -6,13 +6,15 @@
 //!   together by [`terminal`] and, for a pull request, by [`markdown`].
 //! - [`results_csv`], [`summary_csv`], [`summary_json`], [`manifest`]: the files, each written
 //!   whole by [`files`].
+//! - [`document`]: a short report of paragraphs and tables, on the terminal or as Markdown.
 //! - [`junit`]: expectations for a CI server.
-//! - [`comparison`]: two configurations side by side.
+//! - [`comparison`]: two configurations side by side; [`solve`]: which value meets a target.
 //! - [`timeline`]: what happened when in one replication.
 //! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it; [`html`]: the report.
 
 pub mod attribution;
 pub mod comparison;
+pub mod document;
 pub mod expectations;
 pub mod files;
 pub mod html;
@@ -23,6 +25,7 @@ pub mod notes;
 pub mod number;
 pub mod plots;
 pub mod results_csv;
+pub mod solve;
 pub mod stored;
 pub mod summary_csv;
 pub mod summary_json;

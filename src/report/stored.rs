@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::timeline::{self, Record};
 use crate::models::Unit;
 use crate::statistics::{Estimate, Interval};
 
@@ -22,6 +23,8 @@ pub struct Stored {
     /// From `results.csv`: for each point, for each metric of the main table, the figure of each
     /// replication; NaN for what did not come about.
     pub values: Vec<HashMap<String, Vec<f64>>>,
+    /// `timeline.json`, if there is one: what pictures show of one replication.
+    pub record: Option<Record>,
 }
 
 /// What `summary.json` says.
@@ -126,6 +129,9 @@ pub struct StoredExpectation {
     pub at_least: Option<f64>,
     /// The greatest value allowed.
     pub at_most: Option<f64>,
+    /// The least and the greatest value that were measured.
+    #[serde(default)]
+    pub measured: Option<(f64, f64)>,
 }
 
 /// A figure over replications that pictures and the report show.
@@ -178,6 +184,16 @@ impl StoredPoint {
         })
     }
 
+    /// The name of the configuration that a point of a sweep starts from; empty where that is the
+    /// components as they stand.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        let settings: Vec<String> =
+            self.axes.iter().map(|(path, value)| format!("{path}={}", value_text(value))).collect();
+        let base = self.configuration.strip_suffix(&settings.join(", "));
+        base.map_or(&self.configuration, |base| base.trim_end_matches([',', ' ']))
+    }
+
     /// The share of replications that did not converge.
     #[must_use]
     pub fn not_converged(&self) -> Estimate {
@@ -201,7 +217,9 @@ impl Stored {
     pub fn read(folder: &Path) -> Result<Self, StoredError> {
         let summary: StoredSummary = read_json(folder, "summary.json")?;
         let manifest: Value = read_json(folder, "manifest.json")?;
-        let mut stored = Self { summary, manifest, values: Vec::new() };
+        let record = fs::read_to_string(folder.join(timeline::FILE)).ok();
+        let record = record.and_then(|text| Record::read(&text));
+        let mut stored = Self { summary, manifest, values: Vec::new(), record };
         let path = folder.join("results.csv");
         stored.values = stored
             .read_rows(&path)
@@ -290,6 +308,12 @@ fn read_json<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Resul
     let read = fs::read_to_string(&path).map_err(|error| error.to_string());
     read.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
         .map_err(|reason| StoredError { path, reason })
+}
+
+/// A value of a parameter for a reader.
+#[must_use]
+pub fn value_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Results that cannot be read.

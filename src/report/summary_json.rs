@@ -130,6 +130,7 @@ fn expectations(report: Report<'_>) -> Vec<Value> {
                 "relative": expectation.relative_to.is_some(),
                 "at_least": expectation.at_least,
                 "at_most": expectation.at_most,
+                "measured": expectation.measured.map(|(low, high)| [low, high]),
             })
         })
         .collect()

@@ -147,7 +147,7 @@ fn narrow_heading(scale: Scale, name: &str) -> String {
 
 /// `name` in lines of `width`, broken at blanks, and within a long word after `.`, `_`, `=` or `,`:
 /// never within a number.
-fn broken(name: &str, width: u16) -> String {
+pub(super) fn broken(name: &str, width: u16) -> String {
     let mut lines = String::new();
     let mut used = 0;
     for word in name.split_inclusive([' ', '.', '_', '=', ',']) {

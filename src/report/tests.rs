@@ -50,9 +50,12 @@ fn scenario(points: Vec<Point>) -> Scenario {
         description: "Uplink port-channel flaps while 60K routes reprogram".to_owned(),
         sources: vec!["PR 21771".to_owned()],
         path: "scenarios/chassis.json".into(),
+        files: Vec::new(),
         components: vec![("orchagent".to_owned(), ModelKind::ALL[0])],
         connections: Vec::new(),
         points,
+        cut_points: 0,
+        coincident_points: 0,
         run: RunSettings {
             seed: 1,
             replications: 40,
@@ -106,6 +109,7 @@ fn expectations() -> Vec<Expectation> {
         relative_to,
         at_least,
         at_most,
+        measured: at_least.zip(at_most),
         source: "sonic-buildimage PR 21771".to_owned(),
         origin: "chassis.json:31".to_owned(),
     };

@@ -128,6 +128,8 @@ pub struct ProcessorSharingCpu {
     arrivals: u64,
     runnable: TimeAverage,
     busy: TimeAverage,
+    /// Counts the changes that may move the next completion.
+    changes: u64,
 }
 
 impl ProcessorSharingCpu {
@@ -166,6 +168,7 @@ impl ProcessorSharingCpu {
             arrivals: 0,
             runnable: TimeAverage::default(),
             busy: TimeAverage::default(),
+            changes: 0,
         }
     }
 
@@ -178,6 +181,7 @@ impl ProcessorSharingCpu {
         self.places.fill(NOWHERE);
         self.now = SimTime::ZERO;
         self.arrivals = 0;
+        self.changes += 1;
         self.runnable.reset();
         self.busy.reset();
     }
@@ -198,6 +202,13 @@ impl ProcessorSharingCpu {
     #[must_use]
     pub fn runnable(&self) -> u64 {
         self.runnable.level()
+    }
+
+    /// The share of the cores in use, in per cent.
+    #[must_use]
+    pub fn busy_percent(&self) -> f64 {
+        let cores = u64::from(self.cores);
+        self.runnable().min(cores) as f64 / cores.max(1) as f64 * 100.0
     }
 
     /// True when `job` is runnable.
@@ -297,6 +308,14 @@ impl ProcessorSharingCpu {
             .map(|delay| self.now.saturating_add(delay))
     }
 
+    /// A number that differs whenever something has happened since that may have moved
+    /// [`ProcessorSharingCpu::next_completion`].
+    #[inline]
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Keeps `timer` armed for the next completion.
     pub fn arm<G: Copy>(&self, engine: &mut Engine<G>, timer: Timer, event: impl Into<G>) {
         match self.next_completion() {
@@ -317,6 +336,7 @@ impl ProcessorSharingCpu {
             return;
         }
         self.now = now;
+        self.changes += 1;
         for group in &mut self.groups {
             if !group.finishes.is_empty() {
                 group.attained += progress(elapsed, group.rate);
@@ -343,8 +363,15 @@ impl ProcessorSharingCpu {
 
     /// Shares the cores anew: by weight, at most one core each, the heaviest served first.
     fn population_changed(&mut self, runnable: u64) {
+        self.changes += 1;
         self.runnable.set(self.now, runnable);
         self.busy.set(self.now, runnable.min(u64::from(self.cores)));
+        if let [group] = self.groups.as_mut_slice() {
+            // One weight, the usual case: each job gets a core, or all get the same share.
+            let jobs = group.finishes.len() as u64 * THOUSANDTHS;
+            group.rate = if jobs <= self.capacity { (1, 1) } else { (self.capacity, jobs) };
+            return;
+        }
         let mut capacity = self.capacity;
         let mut weights: u64 =
             self.groups.iter().map(|group| group.finishes.len() as u64 * group.weight()).sum();
@@ -378,6 +405,9 @@ impl Group {
     fn time_to_finish(&self) -> Option<SimDuration> {
         let missing = self.finishes.first()?.attained.saturating_sub(self.attained);
         let (numerator, denominator) = self.rate;
+        if numerator == denominator {
+            return Some(SimDuration::from_nanos(ceil_shift(missing)));
+        }
         // Rounding up twice is rounding up once: ceil(ceil(a / b) / c) = ceil(a / (b c)).
         let nanos = match missing.checked_mul(u128::from(denominator)) {
             Some(scaled) => ceil_shift(scaled).div_ceil(numerator),

@@ -27,6 +27,9 @@ impl TimeAverage {
     /// The level is `level` from `now` on.
     #[inline]
     pub fn set(&mut self, now: SimTime, level: u64) {
+        if level == self.level {
+            return;
+        }
         self.area += u128::from(now.since(self.since).as_nanos()) * u128::from(self.level);
         self.since = now;
         self.level = level;

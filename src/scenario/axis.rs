@@ -21,15 +21,7 @@ pub fn range(text: &str, limit: usize) -> Option<Result<Vec<Value>, Problem>> {
 
 fn read_range(text: &str, limit: usize) -> Result<Vec<Value>, String> {
     let mut parts = text.split(':');
-    let ends = parts.next().unwrap_or_default();
-    let (first, last) = ends.split_once("..").ok_or("it has no \"..\"")?;
-    let (first, last) = (End::read(first.trim())?, End::read(last.trim())?);
-    if std::mem::discriminant(&first.unit) != std::mem::discriminant(&last.unit) {
-        return Err("one end has a unit that the other has not".to_owned());
-    }
-    if first.value > last.value {
-        return Err("the first end is above the last".to_owned());
-    }
+    let (first, last) = End::pair(parts.next().unwrap_or_default())?;
     let (spacing, count) = (parts.next().map(str::trim), parts.next().map(str::trim));
     let whole = match (parts.next().map(str::trim), &first.unit) {
         (None, _) => false,
@@ -120,12 +112,14 @@ fn enough(count: f64, limit: usize) -> Result<(), String> {
 }
 
 /// One end of a range.
-struct End {
-    value: f64,
-    unit: Unit,
+pub(super) struct End {
+    pub value: f64,
+    pub unit: Unit,
 }
 
-enum Unit {
+/// What the numbers of a range are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
     None,
     /// Values in nanoseconds.
     Time,
@@ -134,6 +128,19 @@ enum Unit {
 }
 
 impl End {
+    /// Both ends of `low..high`, which have the same unit and are in order.
+    pub fn pair(text: &str) -> Result<(Self, Self), String> {
+        let (first, last) = text.split_once("..").ok_or("it has no \"..\"")?;
+        let (first, last) = (Self::read(first.trim())?, Self::read(last.trim())?);
+        if first.unit != last.unit {
+            return Err("one end has a unit that the other has not".to_owned());
+        }
+        if first.value > last.value {
+            return Err("the first end is above the last".to_owned());
+        }
+        Ok((first, last))
+    }
+
     fn read(text: &str) -> Result<Self, String> {
         if let Ok(number) = text.parse::<Number>() {
             let value = number.as_f64().unwrap_or(f64::NAN);
@@ -149,7 +156,8 @@ impl End {
 }
 
 impl Unit {
-    fn write(&self, value: f64) -> Value {
+    /// `value` as it is written in a scenario.
+    pub fn write(self, value: f64) -> Value {
         match self {
             Self::None => {
                 Number::from_f64(value).map_or(Value::Null, |n| Value::Number(whole_number(n)))

@@ -26,7 +26,7 @@ pub struct Known<'a> {
 
 /// In which unit a bound is written.
 #[derive(Clone, Copy)]
-enum BoundUnit {
+pub(super) enum BoundUnit {
     /// That of a metric, or of its difference, which may be negative.
     Of(Unit),
     /// A ratio: a plain number.
@@ -125,6 +125,7 @@ impl Reader<'_> {
             _ => BoundUnit::Of(unit),
         };
         let Some((at_least, at_most)) = self.bounds(entry, unit) else { return Outcome::Wrong };
+        let Some(measured) = self.measured(entry, unit) else { return Outcome::Wrong };
         match removed {
             _ if !fine => Outcome::Wrong,
             Some(point) => Outcome::Removed(point),
@@ -135,6 +136,7 @@ impl Reader<'_> {
                 relative_to,
                 at_least,
                 at_most,
+                measured,
                 source: entry.source.clone(),
                 origin: self.known.sources.line(self.node.origin),
             }),
@@ -211,6 +213,17 @@ impl Reader<'_> {
         Some(bounds)
     }
 
+    /// The least and the greatest value that were measured, if any was.
+    #[expect(clippy::option_option, reason = "wrong, absent, or given")]
+    fn measured(&mut self, entry: &ExpectEntry, unit: BoundUnit) -> Option<Option<(f64, f64)>> {
+        let Some(values) = &entry.measured else { return Some(None) };
+        let ends: Option<Vec<f64>> =
+            values.iter().map(|value| self.bound("measured", value, unit)).collect();
+        let ends = ends?;
+        let (first, last) = (ends.first()?, ends.last()?);
+        Some(Some((first.min(*last), first.max(*last))))
+    }
+
     /// The bounds that `equals` and `within` give.
     fn around(
         &mut self,
@@ -268,7 +281,12 @@ pub fn find_column<'a>(columns: &'a [MetricColumn], name: &str) -> Option<&'a Me
     columns.iter().find(|column| column.name == name)
 }
 
-fn read_bound(value: &Value, unit: BoundUnit) -> Result<f64, Problem> {
+/// That of a metric.
+pub(super) const fn metric_unit(unit: Unit) -> BoundUnit {
+    BoundUnit::Of(unit)
+}
+
+pub(super) fn read_bound(value: &Value, unit: BoundUnit) -> Result<f64, Problem> {
     let shown = || clip(&value.to_string(), 60);
     let allowed = allowed_bound(unit).to_owned();
     match (unit, value) {
@@ -298,7 +316,7 @@ fn read_bound(value: &Value, unit: BoundUnit) -> Result<f64, Problem> {
     }
 }
 
-const fn allowed_bound(unit: BoundUnit) -> &'static str {
+pub(super) const fn allowed_bound(unit: BoundUnit) -> &'static str {
     match unit {
         BoundUnit::Of(Unit::Seconds) => {
             "this metric is a time: a number and ns, us, ms, s, min or h, for instance \"12 s\""

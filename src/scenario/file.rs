@@ -43,7 +43,19 @@ pub(super) struct ScenarioFile {
     #[serde(default)]
     #[schemars(schema_with = "sweep_schema")]
     sweep: Option<Map<String, Value>>,
-    /// The configurations that the grid is applied to; without it, the components as they stand.
+    /// Lists that advance together: in each group, the first point has the first value of every
+    /// path, and so on. A group is one axis of the grid.
+    #[serde(default)]
+    #[schemars(schema_with = "zip_schema")]
+    zip: Option<Vec<Map<String, Value>>>,
+    /// Points that fill the space of some ranges. They are one axis of the grid.
+    sample: Option<SampleEntry>,
+    /// Conditions that every point of the sweep must meet, for instance
+    /// `"http.server.workers * http.server.threads <= 64"`: comparisons of paths, numbers, durations and rates.
+    /// Points that do not are left out. Named configurations are not asked.
+    #[serde(rename = "where")]
+    conditions: Option<Vec<String>>,
+    /// The configurations that the sweep is applied to; without it, the components as they stand.
     #[schemars(length(min = 1))]
     sweep_from: Option<Vec<String>>,
     /// How it is run.
@@ -76,6 +88,33 @@ pub(super) struct ConfigurationEntry {
     #[schemars(schema_with = "set_schema")]
     #[expect(dead_code, reason = "read with the places of its keys")]
     set: Map<String, Value>,
+}
+
+/// Points that fill the space of some ranges.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SampleEntry {
+    /// How the points are chosen.
+    pub design: SampleDesign,
+    /// How many.
+    #[schemars(range(min = 1, max = 65536))]
+    pub points: u64,
+    /// Each path with the range that its values are drawn from.
+    #[schemars(schema_with = "ranges_schema")]
+    #[expect(dead_code, reason = "read with the places of its keys")]
+    ranges: Map<String, Value>,
+}
+
+/// How points that fill a space are chosen. Both depend on the run's seed.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SampleDesign {
+    /// An Owen-scrambled Sobol sequence. More points contain the fewer, so that what was computed
+    /// is used again; powers of two are spread most evenly.
+    Sobol,
+    /// One point in each of as many equal parts of every range as there are points. Another
+    /// number of points gives other points.
+    LatinHypercube,
 }
 
 /// How a scenario is run.
@@ -186,6 +225,10 @@ pub(super) struct ExpectEntry {
     /// How far from `equals` it may lie: a share such as `"5 %"`, or a value in the metric's unit.
     #[schemars(with = "Option<Bound>")]
     pub within: Option<Value>,
+    /// What was measured there, in the metric's unit: a value, or the least and the greatest,
+    /// `["12 s", "15 s"]`. Pictures mark it with its source.
+    #[schemars(length(min = 1, max = 2), with = "Option<Vec<Bound>>")]
+    pub measured: Option<Vec<Value>>,
     /// Where the expected value comes from.
     #[serde(default)]
     pub source: String,
@@ -231,6 +274,34 @@ fn sweep_schema(_: &mut SchemaGenerator) -> Schema {
                 { "type": "string" }
             ]
         }
+    })
+}
+
+fn zip_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": ["array", "null"],
+        "description": "Lists that advance together: in each group, the first point has the first \
+                        value of every path, and so on. A group is one axis of the grid.",
+        "items": {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {
+                "anyOf": [
+                    { "type": "array", "minItems": 1, "items": true },
+                    { "type": "string" }
+                ]
+            }
+        }
+    })
+}
+
+fn ranges_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "description": "Ranges by path: \"0.1..0.9\", \"10 ms..100 ms:log\", \"1..8:whole\". \
+                        A parameter that takes only whole numbers gets whole numbers anyway.",
+        "minProperties": 1,
+        "additionalProperties": { "type": "string" }
     })
 }
 

@@ -59,7 +59,7 @@ fn build(
     let (connections, connection_names) = read_connections(&tree, &components, problems);
     let run = tree.get(RUN).map_or_else(|| Some(RunEntry::default()), part);
     let run = run.unwrap_or_default();
-    let design = Design::read(&tree, options.max_points, problems);
+    let mut design = Design::read(&tree, run.seed, options.max_points, problems);
     let limit = options.max_points as u64;
     if design.count().is_none_or(|count| count > limit) {
         let origin = tree.get("sweep").or_else(|| tree.get("configurations")).map(|n| n.origin);
@@ -67,6 +67,7 @@ fn build(
         problems.add(Problem::TooManyPoints { points, limit }, "sweep", origin);
         return None;
     }
+    design.apply_conditions(&tree, problems);
     if run.horizon.is_zero() {
         let origin = tree.get(RUN).and_then(|run| run.get("horizon")).map(|node| node.origin);
         let (value, allowed) = ("0 s".to_owned(), "above 0 s".to_owned());
@@ -85,6 +86,8 @@ fn build(
         components,
         connections,
         points,
+        cut_points: design.cut_points(),
+        coincident_points: design.coincident,
         run: run_settings(run),
         expectations: Vec::new(),
         warnings: Vec::new(),
@@ -134,11 +137,20 @@ fn precision(entry: PrecisionEntry) -> Precision {
 /// Whether a point was there before the command line removed it.
 fn removed_by(original: &Node, options: &LoadOptions) -> impl Fn(&str) -> bool {
     let overridden =
-        !(options.set.is_empty() && options.vary.is_empty() && options.configurations.is_empty());
+        !(options.set.is_empty() && options.vary.is_empty() && options.configurations.is_empty())
+            || options.design.is_some()
+            || !options.conditions.is_empty();
     let names: HashSet<String> = if overridden {
-        let design = Design::read(original, options.max_points, &mut Problems::default());
+        let run: RunEntry = original.get(RUN).and_then(part).unwrap_or_default();
+        let unseen = &mut Problems::default();
+        let mut design = Design::read(original, run.seed, options.max_points, unseen);
         let few = design.count().is_some_and(|count| count <= options.max_points as u64);
-        if few { design.points().map(|point| point.name).collect() } else { HashSet::new() }
+        if few {
+            design.apply_conditions(original, unseen);
+            design.points().map(|point| point.name).collect()
+        } else {
+            HashSet::new()
+        }
     } else {
         HashSet::new()
     };

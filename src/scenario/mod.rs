@@ -5,12 +5,13 @@
 //! - [`source`]: texts and places in them; reading files within limits.
 //! - `parse`, `node`: JSON with comments into a tree in which every value knows its place.
 //! - `extends`: merging a file over the one that it extends.
-//! - `overrides`, `path`, `axis`: what the command line changes.
+//! - `overrides`, `vary`, `path`, `axis`, `span`: what the command line changes.
 //! - `file`: the types of a file and, from them, its JSON Schema.
-//! - `validate`, `schema_text`: the tree against the schema, everything at once.
-//! - `design`: which points there are; `points`: each of them, typed and checked by its models;
+//! - `validate`, `schema_text`, `schema_kind`: the tree against the schema, everything at once.
+//! - `design`: which points there are, by grid, lists that advance together, sampling and
+//!   conditions; `points`: each of them, typed and checked by its models;
 //!   `recording`: recorded values from CSV files; `identity`: what names a point.
-//! - `expect`: what must come out.
+//! - `expect`: what must come out; [`target`]: figures and targets on the command line.
 //! - [`problem`], [`error`]: what can be wrong, and how it is shown.
 //! - [`types`]: the result.
 //! - [`parameters`]: what the models' schemas say, for `describe` and `new`.
@@ -33,12 +34,16 @@ mod path;
 mod points;
 pub mod problem;
 mod recording;
+mod schema_kind;
 mod schema_text;
 pub mod source;
+mod span;
+pub mod target;
 pub mod types;
 mod validate;
 #[cfg(test)]
 mod validate_tests;
+mod vary;
 
 pub use error::LoadError;
 pub use file::schema;

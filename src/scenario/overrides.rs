@@ -1,4 +1,5 @@
-//! What the command line changes in a scenario: `--set`, `--vary`, `--configuration`.
+//! What the command line changes in a scenario: `--set`, `--configuration` and, in `vary`, what makes
+//! points.
 //!
 //! The changes are made in the tree of values, so that the changed scenario could be written as a
 //! file that means the same, and everything after this needs to know only files.
@@ -7,36 +8,54 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::axis;
 use super::file::RunEntry;
 use super::node::{Entry, Node, NodeValue};
 use super::parse::parse;
 use super::path::Path;
 use super::problem::{Problem, Problems};
 use super::source::{Origin, Sources};
+use super::vary::Variation;
 use crate::models::ModelKind;
 
 /// The name of the only configuration of a scenario that names none.
 pub const BASE: &str = "base";
 /// What the first part of a path may name beside a component.
 pub const RUN: &str = "run";
+/// Keys of a file that say what is swept.
+const SWEEP_PARTS: [&str; 4] = ["sweep", "zip", "sample", "sweep_from"];
 
 /// What the user asks for beside the file.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// `path=value`: fixes a parameter in every configuration.
     pub set: Vec<String>,
-    /// `path=v1,v2` or `path=range`: an axis of the sweep; replaces the file's axis of that path.
+    /// `path=v1,v2` or `path=range`: an axis of the sweep; `path,path=v1,v2;w1,w2`: lists that
+    /// advance together. Replaces the file's axis of that path.
     pub vary: Vec<String>,
+    /// `sobol:64` or `latin_hypercube:40`: a design over the ranges among `vary` that have no
+    /// number of values, and over those of the file's design.
+    pub design: Option<String>,
+    /// Conditions that the points of the sweep must meet, beside those of the file.
+    pub conditions: Vec<String>,
     /// Names of the only configurations to run; drops the file's sweep.
     pub configurations: Vec<String>,
+    /// Drops the file's own sweep, so that nothing but `vary` is swept.
+    pub only_varied: bool,
     /// Most points that the scenario may have.
     pub max_points: usize,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        Self { set: Vec::new(), vary: Vec::new(), configurations: Vec::new(), max_points: 100_000 }
+        Self {
+            set: Vec::new(),
+            vary: Vec::new(),
+            design: None,
+            conditions: Vec::new(),
+            configurations: Vec::new(),
+            only_varied: false,
+            max_points: 100_000,
+        }
     }
 }
 
@@ -51,58 +70,50 @@ pub fn apply(
     let mut overrides = Overrides { tree, sources, problems, warnings };
     let fixed: Vec<Assignment> =
         options.set.iter().filter_map(|text| overrides.read_set(text)).collect();
-    let varied: Vec<Assignment> =
+    let varied: Vec<Variation> =
         options.vary.iter().filter_map(|text| overrides.read_vary(text, options)).collect();
+    if options.only_varied {
+        for part in SWEEP_PARTS {
+            overrides.tree.remove(part);
+        }
+    }
     overrides.keep_configurations(&options.configurations);
     for assignment in &fixed {
         overrides.fix(assignment, &varied);
     }
-    for assignment in varied {
-        overrides.vary(assignment);
+    for variation in varied {
+        overrides.vary(variation);
     }
+    if let Some(design) = &options.design {
+        overrides.choose_design(design);
+    }
+    overrides.add_conditions(&options.conditions);
 }
 
 /// `path=value` from the command line.
-struct Assignment {
-    path: Path,
-    value: Node,
+pub(super) struct Assignment {
+    pub path: Path,
+    pub value: Node,
 }
 
-struct Overrides<'a> {
-    tree: &'a mut Node,
-    sources: &'a mut Sources,
-    problems: &'a mut Problems,
-    warnings: &'a mut Vec<String>,
+/// A scenario that is being changed.
+pub(super) struct Overrides<'a> {
+    pub tree: &'a mut Node,
+    pub sources: &'a mut Sources,
+    pub problems: &'a mut Problems,
+    pub warnings: &'a mut Vec<String>,
 }
 
 impl Overrides<'_> {
     fn read_set(&mut self, text: &str) -> Option<Assignment> {
-        let (path, argument, value_at) = self.read_path("--set", text)?;
+        let (path_text, argument, value_at) = self.read_paths("--set", text)?;
+        let path = self.read_path("--set", path_text, argument, 0)?;
         let value = self.value_node(&text[value_at.offset..], argument, value_at.start);
         Some(Assignment { path, value })
     }
 
-    fn read_vary(&mut self, text: &str, options: &LoadOptions) -> Option<Assignment> {
-        let (path, argument, value_at) = self.read_path("--vary", text)?;
-        let written = &text[value_at.offset..];
-        let whole = argument.at(value_at.start, value_at.start + written.len());
-        let values = match axis::range(written, options.max_points) {
-            Some(Err(problem)) => {
-                self.problems.add(problem, &path.to_string(), Some(whole));
-                return None;
-            }
-            Some(Ok(values)) => values.iter().map(|v| Node::from_json(v, whole)).collect(),
-            None if written.trim().is_empty() => Vec::new(),
-            None => split_list(written)
-                .into_iter()
-                .map(|(at, item)| self.value_node(item, argument, value_at.start + at))
-                .collect(),
-        };
-        Some(Assignment { path, value: Node::list(values, whole) })
-    }
-
     /// JSON if it is JSON, otherwise the text itself.
-    fn value_node(&mut self, text: &str, argument: Origin, start: usize) -> Node {
+    pub fn value_node(&mut self, text: &str, argument: Origin, start: usize) -> Node {
         let origin = argument.at(start, start + text.len());
         let mut found = Problems::default();
         match parse(text, origin, &mut found) {
@@ -114,39 +125,51 @@ impl Overrides<'_> {
         }
     }
 
-    /// The path before `=`, the place of the whole argument, and where the value starts.
-    fn read_path(&mut self, option: &'static str, text: &str) -> Option<(Path, Origin, At)> {
+    /// What is before `=`, the place of the whole argument, and where the value starts.
+    pub fn read_paths<'t>(
+        &mut self,
+        option: &'static str,
+        text: &'t str,
+    ) -> Option<(&'t str, Origin, At)> {
         let shown = format!("{option} {text}");
         let argument = self.sources.add("command line".to_owned(), PathBuf::new(), shown);
-        let start = option.len() + 1;
         let Some((path_text, _)) = text.split_once('=') else {
             let problem = Problem::NoEquals { option, text: text.to_owned() };
             self.problems.add(problem, "", Some(argument));
             return None;
         };
-        let origin = argument.at(start, start + path_text.len());
-        let path = match Path::read(path_text, origin, 0) {
+        let offset = path_text.len() + 1;
+        Some((path_text, argument, At { offset, start: option.len() + 1 + offset }))
+    }
+
+    /// The path `text`, which stands `offset` bytes after the option and a blank in `argument`.
+    pub fn read_path(
+        &mut self,
+        option: &'static str,
+        text: &str,
+        argument: Origin,
+        offset: usize,
+    ) -> Option<Path> {
+        let start = option.len() + 1 + offset;
+        let origin = argument.at(start, start + text.len());
+        let path = match Path::read(text, origin, 0) {
             Ok(path) => path,
             Err(problem) => {
                 self.problems.add(problem, "", Some(origin));
                 return None;
             }
         };
-        let offset = path_text.len() + 1;
-        let known = component_names(self.tree);
-        if !(known.iter().any(|name| name == path.component())
-            || (path.component() == RUN && option == "--set"))
-        {
-            let mut known = known;
-            if option == "--set" {
-                known.push(RUN.to_owned());
-            }
+        let mut known = component_names(self.tree);
+        if option == "--set" {
+            known.push(RUN.to_owned());
+        }
+        if !known.iter().any(|name| name == path.component()) {
             let name = path.component().to_owned();
             let problem = Problem::UnknownName { what: "component", name, known };
-            self.problems.add(problem, path_text, Some(path.component_origin()));
+            self.problems.add(problem, text, Some(path.component_origin()));
             return None;
         }
-        Some((path, argument, At { offset, start: start + offset }))
+        Some(path)
     }
 
     /// Keeps only the named configurations, and makes the sweep start from them.
@@ -175,8 +198,9 @@ impl Overrides<'_> {
                 name.is_none_or(|name| names.iter().any(|kept| kept == name))
             });
         }
-        self.tree.remove("sweep");
-        self.tree.remove("sweep_from");
+        for part in SWEEP_PARTS {
+            self.tree.remove(part);
+        }
         if let Some(first) = kept.first() {
             let origin = first.origin;
             self.tree.insert("sweep_from", origin, Node::list(kept, origin));
@@ -184,10 +208,10 @@ impl Overrides<'_> {
     }
 
     /// Sets a value in the components and, so that it wins, last in every configuration.
-    fn fix(&mut self, assignment: &Assignment, varied: &[Assignment]) {
+    fn fix(&mut self, assignment: &Assignment, varied: &[Variation]) {
         let Assignment { path, value } = assignment;
         let text = path.to_string();
-        if varied.iter().any(|other| other.path.to_string() == text) {
+        if varied.iter().flat_map(Variation::paths).any(|other| other.to_string() == text) {
             self.problems.add(Problem::FixedAndVaried { path: text }, "", Some(path.origin));
             return;
         }
@@ -217,7 +241,7 @@ impl Overrides<'_> {
                 }
             }
         }
-        if self.tree.get_mut("sweep").and_then(|sweep| sweep.remove(&text)).is_some() {
+        if self.drop_axis(&text) {
             self.warnings.push(format!("the sweep over {text} is dropped: --set fixes it"));
         }
     }
@@ -233,26 +257,16 @@ impl Overrides<'_> {
             self.problems.add(problem, &path.to_string(), Some(path.origin));
         }
     }
-
-    fn vary(&mut self, assignment: Assignment) {
-        let Assignment { path, value } = assignment;
-        if !matches!(self.tree.get("sweep").map(|s| &s.value), Some(NodeValue::Object(_))) {
-            self.tree.insert("sweep", path.origin, Node::empty_object(path.origin));
-        }
-        if let Some(sweep) = self.tree.get_mut("sweep") {
-            sweep.insert(&path.to_string(), path.origin, value);
-        }
-    }
 }
 
 /// Where a value starts: in the argument, and in the shown command line.
-struct At {
-    offset: usize,
-    start: usize,
+pub(super) struct At {
+    pub offset: usize,
+    pub start: usize,
 }
 
-/// Splits at commas outside brackets and quotation marks, with each part's offset.
-fn split_list(text: &str) -> Vec<(usize, &str)> {
+/// Splits at each `separator` outside brackets and quotation marks, with each part's offset.
+pub(super) fn split_list(text: &str, separator: char) -> Vec<(usize, &str)> {
     let (mut depth, mut quoted, mut escaped, mut from) = (0_i32, false, false, 0);
     let mut parts = Vec::new();
     for (at, c) in text.char_indices() {
@@ -262,9 +276,9 @@ fn split_list(text: &str) -> Vec<(usize, &str)> {
             '"' => quoted = !quoted,
             '[' | '{' if !quoted => depth += 1,
             ']' | '}' if !quoted => depth -= 1,
-            ',' if !quoted && depth == 0 => {
+            _ if c == separator && !quoted && depth == 0 => {
                 parts.push((from, &text[from..at]));
-                from = at + 1;
+                from = at + c.len_utf8();
             }
             _ => {}
         }

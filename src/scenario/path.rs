@@ -27,9 +27,12 @@ struct Segment {
     origin: Origin,
 }
 
+/// A key of an object or a place in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+pub enum Step {
+    /// A key.
     Key(String),
+    /// A place, counted from 0.
     Index(usize),
 }
 
@@ -90,6 +93,36 @@ impl Path {
         self.segments.first().map_or(self.origin, |segment| segment.origin)
     }
 
+    /// The steps downwards from the component.
+    pub fn steps_within_component(&self) -> impl Iterator<Item = &Step> {
+        self.segments.iter().skip(1).map(|segment| &segment.step)
+    }
+
+    /// The value at this path within `value`, which is the value at `outer`. `None` if `outer` does not
+    /// lead towards it; an inner `None` if there is nothing.
+    #[must_use]
+    pub fn within<'n>(&self, outer: &Self, value: &'n Node) -> Option<Option<&'n Node>> {
+        let (outer, inner) = (&outer.segments, &self.segments);
+        let leads = outer.len() <= inner.len()
+            && outer.iter().zip(inner).all(|(one, other)| one.step == other.step);
+        leads.then(|| walk(value, inner[outer.len()..].iter().map(|segment| &segment.step)))
+    }
+
+    /// The value at this path in `component`.
+    #[must_use]
+    pub fn get<'n>(&self, component: &'n Node) -> Option<&'n Node> {
+        walk(component, self.steps_within_component())
+    }
+
+    /// The value at this path in `component`.
+    #[must_use]
+    pub fn get_json<'n>(&self, component: &'n Value) -> Option<&'n Value> {
+        self.steps_within_component().try_fold(component, |value, step| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(index) => value.get(index),
+        })
+    }
+
     /// Whether it sets `key` of the component itself.
     #[must_use]
     pub fn sets_own(&self, key: &str) -> bool {
@@ -132,6 +165,13 @@ impl Path {
         *node = value;
         Ok(())
     }
+}
+
+fn walk<'n, 's>(value: &'n Node, mut steps: impl Iterator<Item = &'s Step>) -> Option<&'n Node> {
+    steps.try_fold(value, |node, step| match step {
+        Step::Key(key) => node.get(key),
+        Step::Index(index) => node.items().get(*index),
+    })
 }
 
 /// The value under `key`, which is made from `default` if it is not there. If `node` has no keys:

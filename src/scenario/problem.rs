@@ -79,6 +79,22 @@ pub enum Problem {
     NoEquals { option: &'static str, text: String },
     /// A range such as `32..4096:log2` that cannot be.
     BadRange { text: String, reason: String },
+    /// A range such as `32..4096:log` that values cannot be drawn from.
+    BadSpan { text: String, reason: String },
+    /// Lists that advance together but have not the same length.
+    UnequalLists { lengths: Vec<(String, usize)> },
+    /// Two axes set one path.
+    VariedTwice { path: String },
+    /// `--vary` with several paths but not as many lists.
+    BadZip { text: String, reason: String },
+    /// `--design` that names no design.
+    BadDesign { text: String, reason: String },
+    /// A design without a range to draw from.
+    NothingToSample,
+    /// A condition that is none, or that cannot be reckoned.
+    BadCondition { text: String, reason: String },
+    /// Conditions that no point of a sweep meets.
+    NothingLeft { points: usize },
     /// The same value twice on an axis or in a set.
     RepeatedValue { value: String },
     /// More points than are allowed.
@@ -121,6 +137,14 @@ impl Problem {
             | Self::TooManyPoints { .. }
             | Self::FixedAndVaried { .. }
             | Self::BadExpectation { .. } => self.meaning_text(),
+            Self::BadSpan { .. }
+            | Self::UnequalLists { .. }
+            | Self::VariedTwice { .. }
+            | Self::BadZip { .. }
+            | Self::BadDesign { .. }
+            | Self::NothingToSample
+            | Self::BadCondition { .. }
+            | Self::NothingLeft { .. } => self.design_text(),
             _ => self.file_text(),
         }
     }
@@ -176,7 +200,7 @@ impl Problem {
                 format!("{file}: {reason}"),
                 "a CSV file with a header line and a number in each row of the column".to_owned(),
             ),
-            // The other kinds are handled by the other two functions.
+            // The other kinds are handled by the other functions.
             _ => (String::new(), String::new()),
         }
     }
@@ -219,6 +243,52 @@ impl Problem {
         }
     }
 
+    fn design_text(&self) -> (String, String) {
+        match self {
+            Self::BadSpan { text, reason } => (
+                format!("\"{}\" is not a range to draw from: {reason}", clip(text, 80)),
+                "0.1..0.9, 1..8:whole, 32..4096:log, or with units 10 ms..100 ms:log".to_owned(),
+            ),
+            Self::UnequalLists { lengths } => {
+                let shown: Vec<String> =
+                    lengths.iter().map(|(path, length)| format!("{path} has {length}")).collect();
+                (
+                    format!("lists that advance together differ in length: {}", shown.join(", ")),
+                    "the same number of values in each".to_owned(),
+                )
+            }
+            Self::VariedTwice { path } => (
+                format!("{path} is varied twice"),
+                "one of sweep, zip and sample for each path".to_owned(),
+            ),
+            Self::BadZip { text, reason } => (
+                format!("--vary {} has {reason}", clip(text, 80)),
+                "a list for each path, in the same order: a.x,a.y=1,2;10 ms,20 ms".to_owned(),
+            ),
+            Self::BadDesign { text, reason } => (
+                format!("--design {}: {reason}", clip(text, 80)),
+                "sobol:64 or latin_hypercube:40 (short: lhs:40)".to_owned(),
+            ),
+            Self::NothingToSample => (
+                "the design has no range to draw from".to_owned(),
+                "at least one --vary path=low..high, for instance --vary \
+                 orchagent.pop_batch_size=32..4096:log"
+                    .to_owned(),
+            ),
+            Self::BadCondition { text, reason } => (
+                format!("\"{}\" cannot be tested: {reason}", clip(text, 80)),
+                "comparisons (<, <=, >, >=, ==, !=) of paths, numbers, durations and rates with \
+                 +, -, *, / and parentheses: \"http.server.workers * http.server.threads <= 64\""
+                    .to_owned(),
+            ),
+            Self::NothingLeft { points } => (
+                format!("none of the {points} points of the sweep meets every condition"),
+                "conditions that at least one point meets".to_owned(),
+            ),
+            _ => (String::new(), String::new()),
+        }
+    }
+
     fn meaning_text(&self) -> (String, String) {
         match self {
             Self::DuplicateName { what, name } => (
@@ -247,7 +317,9 @@ impl Problem {
             Self::NoEquals { option, text } => (
                 format!("{option} {} has no \"=\"", clip(text, 80)),
                 match *option {
-                    "--vary" => "--vary path=value,value or path=32..4096:log2".to_owned(),
+                    "--vary" => "--vary path=value,value or path=32..4096:log2, or \
+                                 path,path=1,2;3,4 for lists that advance together"
+                        .to_owned(),
                     _ => "--set path=value".to_owned(),
                 },
             ),

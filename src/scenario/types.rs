@@ -25,8 +25,12 @@ pub struct Scenario {
     pub components: Vec<(String, ModelKind)>,
     /// Signals between components.
     pub connections: Vec<Connection>,
-    /// What is run: the configurations, then the grid of the sweep.
+    /// What is run: the configurations, then the points of the sweep.
     pub points: Vec<Point>,
+    /// Points of the sweep that its conditions leave out.
+    pub cut_points: u64,
+    /// Sampled points that were the same as another after rounding, and are not run twice.
+    pub coincident_points: u64,
     /// How it is run.
     pub run: RunSettings,
     /// What must come out.
@@ -115,6 +119,8 @@ pub struct Expectation {
     pub at_least: Option<f64>,
     /// The greatest value allowed, in the metric's unit.
     pub at_most: Option<f64>,
+    /// The least and the greatest value that were measured, in the metric's unit.
+    pub measured: Option<(f64, f64)>,
     /// Where the expected value comes from.
     pub source: String,
     /// Where it stands, `file:line`.

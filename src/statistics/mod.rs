@@ -5,6 +5,7 @@
 //! - [`rate`]: the Wilson interval of a rate.
 //! - [`paired`]: differences and ratios of two configurations on common random numbers.
 //! - [`multiple`]: the correction of several p values by Holm.
+//! - [`selection`]: the best of several, with a guaranteed probability of choosing right.
 //!
 //! Replications are independent of each other; every interval here rests on that.
 
@@ -14,6 +15,7 @@ pub mod multiple;
 pub mod paired;
 pub mod quantile;
 pub mod rate;
+pub mod selection;
 
 pub use interval::{Estimate, Interval};
 pub use moments::Moments;

@@ -11,7 +11,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::interval::{Estimate, Interval, student_quantile};
 use super::moments::Moments;
-use super::quantile::quantile_of_sorted;
+use super::quantile::{quantile_of, quantile_of_sorted};
 use crate::engine::StreamSeed;
 
 /// Resamples of the bootstrap.
@@ -88,11 +88,7 @@ impl Pairs {
         let mut first: Vec<f64> = self.0.iter().map(|pair| pair.0).collect();
         let mut second: Vec<f64> = self.0.iter().map(|pair| pair.1).collect();
         let figure = |first: &mut [f64], second: &mut [f64]| {
-            first.sort_unstable_by(f64::total_cmp);
-            second.sort_unstable_by(f64::total_cmp);
-            let (a, b) =
-                (quantile_of_sorted(first, probability), quantile_of_sorted(second, probability));
-            contrast.of(a, b)
+            contrast.of(quantile_of(first, probability), quantile_of(second, probability))
         };
         let value = figure(&mut first, &mut second);
         // An extreme quantile of a resample is the extreme of the sample more often than not:

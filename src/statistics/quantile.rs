@@ -57,11 +57,23 @@ impl Sorted {
 /// The `probability`-quantile of ascending values; NaN without values.
 #[must_use]
 pub fn quantile_of_sorted(values: &[f64], probability: f64) -> f64 {
-    let Some(last) = values.len().checked_sub(1) else { return f64::NAN };
+    place(values.len(), probability).map_or(f64::NAN, |place| values[place])
+}
+
+/// The `probability`-quantile of values in any order, which it changes; NaN without values.
+#[must_use]
+pub fn quantile_of(values: &mut [f64], probability: f64) -> f64 {
+    place(values.len(), probability)
+        .map_or(f64::NAN, |place| *values.select_nth_unstable_by(place, f64::total_cmp).1)
+}
+
+/// Where the quantile stands among `count` ascending values.
+fn place(count: usize, probability: f64) -> Option<usize> {
+    let last = count.checked_sub(1)?;
     // n p is meant to be exact where p has few decimals; the tolerance undoes the rounding of
     // products such as 100 * 0.07, which is above 7 in binary.
-    let rank = (values.len() as f64 * probability * (1.0 - 4.0 * f64::EPSILON)).ceil() as usize;
-    values[rank.saturating_sub(1).min(last)]
+    let rank = (count as f64 * probability * (1.0 - 4.0 * f64::EPSILON)).ceil() as usize;
+    Some(rank.saturating_sub(1).min(last))
 }
 
 /// Which order statistics (counted from 1) bound a quantile.
@@ -153,6 +165,15 @@ mod tests {
         assert_eq!(high(71, 0.95), f64::INFINITY);
         assert_eq!(high(72, 0.95), 72.0);
         assert_eq!(one_to(5).quantile_estimate(0.5, 0.95).interval, Interval::UNBOUNDED);
+    }
+
+    #[test]
+    fn the_order_of_values_does_not_matter() {
+        let mut values: Vec<f64> = (0..97).map(|i| f64::from(i * 37 % 97)).collect();
+        for p in [0.0, 0.07, 0.5, 0.95, 1.0] {
+            let sorted = Sorted::new(values.clone());
+            assert_eq!(quantile_of(&mut values, p), sorted.quantile(p));
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod precision;
 mod resume;
 mod run;
 mod shards;
+mod solve;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -100,6 +100,20 @@ fn replications_and_points_are_added_to_what_is_there() {
 }
 
 #[test]
+fn a_larger_sobol_design_runs_only_the_points_that_are_new() {
+    let place = Place::with_scenario("links", "");
+    let design = |points: &'static str| {
+        ["--vary", "orchagent.pop_batch_size=8..4096:log", "--design", points]
+    };
+    run_to_end(&place, &[&design("sobol:4")[..], &["--output", "grown"]].concat());
+    let text = run_to_end(&place, &[&design("sobol:8")[..], &["--output", "grown"]].concat());
+    // Two configurations and four points of ten replications each.
+    assert_eq!(text, "links: 60 of 100 replications are there already\n");
+    run_to_end(&place, &[&design("sobol:8")[..], &["--output", "whole"]].concat());
+    assert!(result(&place, "grown") == result(&place, "whole"));
+}
+
+#[test]
 fn a_configuration_that_is_called_otherwise_is_the_same_point() {
     let place = Place::with_scenario("links", "");
     run_to_end(&place, &[]);

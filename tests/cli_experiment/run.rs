@@ -161,7 +161,7 @@ fn bad_usage_is_exit_code_2() {
 
 #[test]
 fn help_says_what_there_is_and_what_exit_codes_mean() {
-    for command in ["", "run", "check", "compare"] {
+    for command in ["", "run", "check", "compare", "solve"] {
         let arguments: &[&str] =
             if command.is_empty() { &["--help"] } else { &[command, "--help"] };
         let output = Place::empty().convsim(arguments);

@@ -2,7 +2,9 @@
 
 mod bad_input;
 mod closed_forms;
+mod common_random_numbers;
 mod harness;
 mod listen_backlog;
 mod properties;
+mod proxy;
 mod published_reports;

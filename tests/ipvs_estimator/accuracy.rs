@@ -17,6 +17,21 @@ fn the_first_estimate_of_a_first_service_comes_after_1_91_to_1_96_s() {
 }
 
 #[test]
+fn the_first_estimates_of_three_logs_come_out_within_a_jiffy() {
+    // Gold 6326, lvs-devel, 15 and 22 Oct 2022: from "ipvs loaded" to "starting estimator thread",
+    // and from there to the first tick.
+    for (loaded_before, logged) in [("15.8 ms", 1.9469), ("15.4 ms", 1.9466), ("14.4 ms", 1.9469)] {
+        let mut bench = Bench::new(json!({
+            "possible_cpus": 64, "workload": { "initial_services": 1 },
+            "module_loaded_before": loaded_before
+        }));
+        let times = (0..100).map(|load| bench.run(load).get("time_to_first_estimate"));
+        let mean = times.sum::<f64>() / 100.0;
+        assert!((mean - logged).abs() < 0.004, "{mean}");
+    }
+}
+
+#[test]
 fn without_the_modules_head_start_it_is_49_ticks_and_the_timers_rounding() {
     let mut bench = Bench::new(json!({
         "workload": { "initial_services": 1 }, "module_loaded_before": "0 s"

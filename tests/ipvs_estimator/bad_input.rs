@@ -28,6 +28,12 @@ fn what_is_impossible_is_an_error_at_its_place() {
         (json!({ "preset": "old_timer", "single_chain": true }), "single_chain"),
         (json!({ "preset": "old_timer", "chain_max": 4 }), "chain_max"),
         (json!({ "preset": "v1", "chain_max": 4 }), "chain_max"),
+        (json!({ "preset": "old_timer", "host": { "console_line": "5 ms" } }), "host.console_line"),
+        (json!({ "preset": "old_timer", "host": { "failed_starts": 1 } }), "host.failed_starts"),
+        (
+            json!({ "cost": { "governor_factor": 2.0, "lowest_clock": 1.0 } }),
+            "cost.governor_factor",
+        ),
         (json!({ "temp_list": false }), "temp_list"),
         (json!({ "possible_cpus": 4, "est_cpulist_cpus": 5 }), "est_cpulist_cpus"),
         (json!({ "traffic": { "step": { "at": "60 s" } } }), "traffic.step.at"),
@@ -81,6 +87,10 @@ fn unknown_keys_and_units_are_refused() {
         json!({ "warm_up": 5 }),
         json!({ "cost": { "relink": "250" } }),
         json!({ "preset": "v9" }),
+        json!({ "cost": { "governor": "schedutil" } }),
+        json!({ "changes": [{ "at": "5 s", "governor": "fast" }] }),
+        json!({ "host": { "console_line": 5 } }),
+        json!({ "host": { "failed_starts": -1 } }),
         json!({ "workload": { "schedule": [{ "rate": "0/s" }] } }),
     ] {
         assert!(serde_json::from_value::<Config>(json.clone()).is_err(), "{json}");

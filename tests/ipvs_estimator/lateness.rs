@@ -82,19 +82,3 @@ fn the_time_of_a_kthread_is_accounted_for_to_the_last_bit() {
     figures.expect("kthread_time", parts, 1e-9);
     figures.expect("kthread_time", 1.0, 1e-3);
 }
-
-#[test]
-fn a_low_frequency_while_estimating_lengthens_ticks_but_not_the_chains() {
-    let figures = |governor: &str| {
-        run(json!({
-            "possible_cpus": 128,
-            "cost": { "read_cost_ns": 21.95, "calc_value": "7319 ns", "governor": governor },
-            "workload": { "initial_services": 28_800 }, "observe_for": "20 s"
-        }))
-    };
-    let fast = figures("performance");
-    let slow = figures("powersave");
-    assert_eq!(fast.get("chain_max"), slow.get("chain_max"));
-    fast.expect("tick_time.max", 1.618e-3, 2e-3);
-    slow.expect("tick_time.max", 8.98e-3, 2e-3);
-}

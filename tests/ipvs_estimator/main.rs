@@ -4,6 +4,7 @@ mod support;
 
 mod accuracy;
 mod bad_input;
+mod governors;
 mod kthreads;
 mod lateness;
 mod properties;

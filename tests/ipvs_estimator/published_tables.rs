@@ -169,14 +169,23 @@ fn linking_345600_estimators_anew_takes_86_ms() {
 }
 
 #[test]
-fn the_calc_phase_lasts_about_the_74_to_76_ms_that_were_seen() {
-    let figures = run(json!({
-        "cost": { "calc_value": "10500 ns" },
+fn the_calc_phase_lasts_the_73_6_and_76_0_ms_that_were_logged() {
+    // EPYC 7601: from the line "starting estimator thread" to the result. The line itself takes
+    // 5.3 ms on the console (the gaps after two later lines give 0.087 ms a character, 115,200 baud),
+    // three sleeps of 5 jiffies end 6 jiffies of 4 ms later, the first from somewhere in a jiffy.
+    let mut bench = crate::support::Bench::new(json!({
+        "possible_cpus": 128, "host": { "console_line": "5.3 ms" },
+        "cost": { "estimate": "5269 ns", "calc_value": "4138 ns" },
         "workload": { "initial_services": 1 }, "observe_for": "10 s"
     }));
-    // The model gives 70 ms: the sleeps and passes alone, without what wakes and logs in between.
-    let calc_time = figures.get("calc_time");
-    assert!((0.068..=0.076).contains(&calc_time), "{calc_time}");
+    let times: Vec<f64> = (0..40).map(|load| bench.run(load).get("calc_time")).collect();
+    let (least, most) = times
+        .iter()
+        .fold((1.0, 0.0), |(least, most): (f64, f64), &time| (least.min(time), most.max(time)));
+    assert!(
+        (0.0733..0.0736).contains(&least) && (0.0768..0.0776).contains(&most),
+        "{least} {most}"
+    );
 }
 
 #[test]

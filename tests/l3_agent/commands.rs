@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::run::{assert_close, run};
+use crate::run::{Bench, assert_close, run};
 
 fn seconds(host: Value, commands: Value) -> f64 {
     let mut host = host;
@@ -218,21 +218,61 @@ fn iptables_restore_grows_with_its_rules() {
     assert_close("nft, none", at("iptables_restore_nft", 0), 12.0, 0.10);
 }
 
-/// Two at once, milliseconds per command. The capacity of the two cores (1.7) was fitted on
-/// `ip netns exec` alone; sudo and rootwrap are predicted by their own split.
+/// Two at once, milliseconds per command: predicted from the split at one. Nothing was fitted on
+/// two at once.
 #[test]
 fn two_at_once_follow_from_the_split_at_one() {
-    let at = |cores: f64, helper: &str, concurrency: u32| {
-        let commands = json!({ "count": 100, "helper": helper, "concurrency": concurrency });
-        seconds(json!({ "cores": cores }), commands) * 10.0
+    let at = |helper: &str, count: u32, concurrency: u32| {
+        let commands = json!({ "count": count, "helper": helper, "concurrency": concurrency });
+        Bench::new(json!({ "commands": commands })).mean("convergence_time", 100) * 1e3
+            / f64::from(count)
     };
-    assert_close("netns exec", at(1.7, "none", 2), 2.17, 0.10);
-    assert_close("sudo", at(1.7, "sudo", 2), 5.18, 0.10);
-    assert_close("sudo rootwrap", at(1.7, "sudo_rootwrap", 2), 62.2, 0.10);
-    // With two undisturbed cores the split gives the bound min(c / wall, cores / cpu), which the
-    // measured host misses by a fifth: its cores are not undisturbed.
-    let wall = at(2.0, "sudo", 1);
-    assert_close("undisturbed", at(2.0, "sudo", 2), wall / 2.0, 0.01);
+    assert_close("netns exec", at("none", 100, 2), 2.17, 0.10);
+    assert_close("sudo", at("sudo", 100, 2), 5.18, 0.10);
+    assert_close("sudo rootwrap", at("sudo_rootwrap", 20, 2), 62.2, 0.10);
+}
+
+/// The second of two waits for half of the first one's command on average, so it does 1 / 1.5 of
+/// its work: 1.67 cores. Without a namespace, or at normal priority, two cores do the work of two.
+#[test]
+fn at_real_time_priority_a_namespace_costs_a_third_of_the_second_core() {
+    let busy = |commands: Value| {
+        let mut commands = commands;
+        commands["count"] = json!(2000);
+        let outcome = run(json!({ "host": { "spawn_blocked": "1 us" }, "commands": commands }));
+        outcome.get("cpu_time") / outcome.get("convergence_time")
+    };
+    let long = |more: Value| {
+        let mut commands = json!({ "helper": "sudo_rootwrap", "concurrency": 2 });
+        for (key, value) in more.as_object().unwrap() {
+            commands[key] = value.clone();
+        }
+        busy(commands)
+    };
+    // Each command waits twice, so a little less than with one wait.
+    let two = long(json!({}));
+    assert!((1.5..1.68).contains(&two), "{two}");
+    assert_close("at normal priority", long(json!({ "real_time": false })), 2.0, 0.01);
+    let nowhere = run(json!({ "commands": { "count": 2000, "helper": "none", "entry": "none",
+        "concurrency": 2 } }));
+    assert_close(
+        "without a namespace",
+        nowhere.get("cpu_time") / nowhere.get("convergence_time"),
+        2.0,
+        0.01,
+    );
+}
+
+#[test]
+fn the_time_of_lanes_at_real_time_priority_is_accounted_for() {
+    let outcome = run(json!({ "commands": { "count": 200, "helper": "sudo", "concurrency": 4 } }));
+    let parts = outcome.get("worker_time.spawn_cpu")
+        + outcome.get("worker_time.cpu_wait")
+        + outcome.get("worker_time.spawn_blocked");
+    assert_close("parts", parts, outcome.get("worker_time"), 1e-9);
+    assert_eq!(outcome.get("spawns"), 200.0);
+    assert!(outcome.get("worker_time") <= 4.0 * outcome.get("convergence_time"));
+    assert!(outcome.get("cpu_utilisation") < 1.0);
 }
 
 /// Beside neighbours, 2 to 8 at once were 1.2 to 1.45 times as fast as one.
@@ -254,7 +294,8 @@ fn the_noisy_host_gains_little_from_concurrency() {
 #[test]
 fn one_core_gains_only_the_blocked_time() {
     let at = |concurrency: u32| {
-        let commands = json!({ "count": 200, "helper": "none", "concurrency": concurrency });
+        let commands = json!({ "count": 200, "helper": "none", "concurrency": concurrency,
+            "real_time": false });
         seconds(json!({ "cores": 1 }), commands) * 5.0
     };
     assert_close("alone: work and blocked time", at(1), 3.83, 0.01);
@@ -277,7 +318,8 @@ fn the_daemon_serves_one_command_at_a_time() {
     let at = |daemon_lock: bool| {
         run(
             json!({ "host": { "cores": 8, "variation": 0 }, "agent": { "daemon_lock": daemon_lock },
-            "commands": { "count": 100, "concurrency": 4, "helper": "rootwrap_daemon" } }),
+            "commands": { "count": 100, "concurrency": 4, "helper": "rootwrap_daemon",
+                "real_time": false } }),
         )
     };
     let locked = at(true);

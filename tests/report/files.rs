@@ -41,12 +41,16 @@ fn pictures_and_report_from_stored_results_are_those_of_the_run() {
     let folder = output.path().join(NAME);
     let picture = folder.join("plots/sweep-packet-loss-duration.svg");
     let page = folder.join("report.html");
-    let before = (fs::read(&picture).unwrap(), fs::read(&page).unwrap());
-    fs::remove_file(&picture).unwrap();
-    fs::remove_file(&page).unwrap();
+    let gantt = folder.join("plots/gantt.svg");
+    let all = || [&picture, &page, &gantt].map(|file| fs::read(file).unwrap());
+    let before = all();
+    for file in [&picture, &page, &gantt] {
+        fs::remove_file(file).unwrap();
+    }
     convsim().args(["plot", "--kind", "sweep"]).arg(&folder).assert().success();
+    convsim().args(["plot", "--kind", "gantt"]).arg(&folder).assert().success();
     convsim().arg("report").arg(&folder).assert().success();
-    assert_eq!(before, (fs::read(&picture).unwrap(), fs::read(&page).unwrap()));
+    assert_eq!(before, all());
 }
 
 #[test]
@@ -54,6 +58,7 @@ fn without_plots_there_are_none() {
     let output = tempfile::tempdir().unwrap();
     run(output.path(), &["--no-plots"]);
     assert!(!output.path().join(NAME).join("plots").exists());
+    assert!(!output.path().join(NAME).join("timeline.json").exists());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use convsim::experiment::{self, Batch, Row, RowSink, replay};
+use convsim::report::timeline::{Timeline, explain, write_chrome};
 use convsim::scenario::{LoadOptions, Scenario, load};
 
 use crate::{convsim, scenario};
@@ -90,6 +91,110 @@ fn the_chrome_trace_is_small_and_well_formed() {
     let text = std::fs::read(&file).unwrap();
     assert!(text.len() < 20_000_000);
     let document: serde_json::Value = serde_json::from_slice(&text).unwrap();
-    let events = document["traceEvents"].as_array().unwrap();
-    assert!(events.iter().all(|e| ["X", "C", "M"].contains(&e["ph"].as_str().unwrap())));
+    assert!(document["traceEvents"].as_array().unwrap().len() > 1_000);
+}
+
+/// Scenarios of each model, one with and one without what can be switched off.
+const EACH_MODEL: [&str; 7] = [
+    "chassis-packet-pop-batch",
+    "http-backlog-overflow",
+    "mux-simulator-servers",
+    "ipvs-kube-proxy-scale",
+    "l3-agent-vm-boot",
+    "l3-agent-liveness",
+    "dvr-arp-batch",
+];
+
+#[test]
+fn every_model_says_what_was_waited_for_without_changing_it() {
+    for name in EACH_MODEL {
+        let scenario = load(&scenario(&format!("{name}.json")), &LoadOptions::default()).unwrap();
+        for point in [0, 1] {
+            let mut rows = Rows::default();
+            let batch = Batch { point, replications: 0..1 };
+            experiment::run(&scenario, &[batch], 1, &mut [&mut rows]).unwrap();
+            let (row, trace) = replay(&scenario, point, 0);
+            assert_eq!(row.fingerprint, rows.0[0].fingerprint, "{name}");
+            assert!(!trace.levels.is_empty() && !trace.chains.is_empty(), "{name}, point {point}");
+            for chain in &trace.chains {
+                let within = |span: &&convsim::engine::trace::Span| {
+                    span.lane == chain.lane && span.start >= chain.start && span.end <= chain.end
+                };
+                assert!(chain.start <= chain.end, "{name}: {chain:?}");
+                assert!(
+                    chain.start == chain.end || trace.spans.iter().rev().any(|s| within(&s)),
+                    "{name}: {chain:?}"
+                );
+                assert!(trace.lane_names.iter().any(|(lane, _)| *lane == chain.lane), "{name}");
+            }
+            let components: Vec<String> =
+                scenario.components.iter().map(|(name, _)| name.clone()).collect();
+            let timeline = Timeline { components: &components, trace: &trace };
+            well_formed(name, timeline);
+            let text = explain(timeline, 1);
+            assert!(text.contains("-> ") && text.contains(" after "), "{name}: {text}");
+        }
+    }
+}
+
+/// As the format's documentation asks: whole ids, no span across another in its thread, and arrows
+/// with both ends on something that is going on.
+fn well_formed(name: &str, timeline: Timeline<'_>) {
+    let mut output = Vec::new();
+    write_chrome(timeline, &mut output).unwrap();
+    assert!(output.len() < 20_000_000, "{name}: {}", output.len());
+    let document: serde_json::Value = serde_json::from_slice(&output).unwrap();
+    let mut slices: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
+    let mut arrows: BTreeMap<u64, Vec<serde_json::Value>> = BTreeMap::new();
+    for event in document["traceEvents"].as_array().unwrap() {
+        let whole = |key: &str| event[key].as_u64().unwrap_or_else(|| panic!("{name}: {event}"));
+        match event["ph"].as_str().unwrap() {
+            "M" => assert!(event["args"].is_object() && event["pid"].is_u64()),
+            "C" => assert!(event["ts"].is_number() && event["args"].is_object()),
+            "X" => {
+                let (start, length) =
+                    (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
+                assert!(start >= 0.0 && length >= 0.0, "{name}: {event}");
+                let slices = slices.entry((whole("pid"), whole("tid"))).or_default();
+                slices.push((start, start + length));
+            }
+            "s" | "f" => arrows.entry(whole("id")).or_default().push(event.clone()),
+            other => panic!("{name}: {other}"),
+        }
+    }
+    for spans in slices.values_mut() {
+        spans.retain(|(start, end)| start < end);
+        spans.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        // Rounding of nanoseconds to a float of microseconds.
+        assert!(spans.windows(2).all(|pair| pair[1].0 >= pair[0].1 - 1e-3), "{name}");
+    }
+    for ends in arrows.values() {
+        assert_eq!(ends.iter().map(|e| e["ph"].as_str().unwrap()).collect::<Vec<_>>(), ["s", "f"]);
+        for end in ends {
+            let thread = (end["pid"].as_u64().unwrap(), end["tid"].as_u64().unwrap());
+            let time = end["ts"].as_f64().unwrap();
+            let on = |span: &(f64, f64)| span.0 - 1e-3 <= time && time <= span.1 + 1e-3;
+            assert!(slices[&thread].iter().any(on), "{name}: {end}");
+        }
+    }
+}
+
+#[test]
+fn a_picture_of_any_replication_is_drawn_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    convsim()
+        .current_dir(folder.path())
+        .arg("trace")
+        .arg(scenario("http-backlog-overflow.json"))
+        .args(["--replication", "2", "--plot", "timeline", "--plot", "gantt"])
+        .assert()
+        .success();
+    let plots = folder.path().join("outputs/http-backlog-overflow/plots");
+    let names: Vec<String> = std::fs::read_dir(plots)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    for end in ["-2-timeline.svg", "-2-timeline.png", "-2-gantt.svg", "-2-gantt.png"] {
+        assert!(names.iter().any(|name| name.ends_with(end)), "{end}: {names:?}");
+    }
 }

@@ -5,7 +5,7 @@
 //! accepts one connection and starts a thread for it.
 
 use super::component::{Event, HttpPool, Tag};
-use super::connection::{NONE, Purpose, ServerSide};
+use super::connection::ServerSide;
 use super::presets::Accepting;
 use crate::engine::{Engine, SimDuration};
 use crate::resources::Step;
@@ -134,8 +134,7 @@ impl HttpPool {
         let open = &mut self.connections[connection];
         open.accepted = engine.now();
         open.server_side = ServerSide::Accepted(process);
-        let left = open.client == NONE && open.purpose == Purpose::Request;
-        let readable = open.request_arrived || left;
+        let readable = open.request_arrived || open.is_abandoned();
         let of = &mut self.processes[usize::from(process)];
         of.connections += 1;
         if readable {

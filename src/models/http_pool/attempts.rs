@@ -3,8 +3,10 @@
 use super::clients::{Client, ClientAction, ClientState};
 use super::component::{Event, HttpPool};
 use super::config::TimeoutMode;
-use super::connection::{ClientSide, NONE, Purpose, ServerSide};
-use super::measurement::Failure;
+use super::connection::{ClientSide, Hop, NONE, Purpose, ServerSide};
+use super::draws::{self, attempt_key};
+use super::measurement::{Failure, Outcome};
+use super::proxy::UpstreamTimes;
 use crate::engine::{Engine, SimDuration, SimTime};
 
 impl HttpPool {
@@ -15,15 +17,26 @@ impl HttpPool {
     ) {
         let now = engine.now();
         self.tally.attempts += 1;
-        let Client { serial, timer, connection: kept, .. } = self.clients[index as usize];
+        let Client { user, number, serial, retries, timer, connection: kept, .. } =
+            self.clients[index as usize];
+        let request = attempt_key(user, number, retries);
         let started = SimTime::from_nanos(
             now.as_nanos() - self.config.clients.connect_cpu.as_nanos().min(now.as_nanos()),
         );
-        if kept != NONE {
+        if kept != NONE && self.connections[kept].server_side != ServerSide::Closed {
+            self.connections[kept].request = request;
             self.reuse_connection(engine, index, kept, started);
             return;
         }
+        if kept != NONE {
+            // Closed by the server meanwhile, which a client sees before it sends.
+            self.leave(engine, kept);
+        }
         let connection = self.connections.open(index, serial, Purpose::Request, started);
+        self.connections[connection].request = request;
+        if self.proxied {
+            self.connections[connection].hop = Hop::Proxy;
+        }
         self.clients[index as usize].connection = connection;
         if let Some(limit) = self.config.clients.limit_on_connecting() {
             engine.arm(timer, limit, Event::Client(index));
@@ -78,7 +91,7 @@ impl HttpPool {
         &mut self,
         engine: &mut Engine<G>,
         index: u32,
-        outcome: Result<(), Failure>,
+        outcome: Outcome,
     ) {
         let now = engine.now();
         self.active_clients -= 1;
@@ -90,6 +103,7 @@ impl HttpPool {
             Ok(()) => self.tally.attempt_ok(now.since(started)),
             Err(why) => self.tally.attempt_failed(why, now.since(started)),
         }
+        self.note_attempt(engine, index, connection, outcome);
         let kept = outcome.is_ok() && self.keeps_alive(connection);
         if outcome.is_ok() {
             self.attribute(index, connection, now);
@@ -99,6 +113,7 @@ impl HttpPool {
             self.leave(engine, connection);
         }
         if outcome.is_ok() {
+            self.note_request(engine, index, "answered");
             self.request_over(engine, index);
         } else {
             self.retry(engine, index);
@@ -109,16 +124,30 @@ impl HttpPool {
     fn attribute(&mut self, index: u32, connection: u32, now: SimTime) {
         let client = &self.clients[index as usize];
         let open = &self.connections[connection];
-        let parts = &open.parts;
+        let (upstream, in_proxy) = match open.hop {
+            Hop::Proxy => {
+                let exchange = &self.proxy.exchanges[open.exchange as usize];
+                let whole = exchange.answered.since(exchange.asked);
+                let sent = exchange.returned.since(open.accepted);
+                (exchange.times, sent.saturating_sub(whole))
+            }
+            Hop::Server | Hop::Upstream => {
+                let thread_wait = open.taken_up.since(open.accepted);
+                let parts = open.parts;
+                (UpstreamTimes { thread_wait, parts, ..Default::default() }, SimDuration::ZERO)
+            }
+        };
+        let parts = &upstream.parts;
         let nanos = |spans: &[SimDuration]| spans.iter().map(|span| span.as_nanos()).sum::<u64>();
         let before = open.started.since(client.first_attempt);
         let time = &mut self.tally.time;
         time.total += now.since(client.first_attempt).as_nanos();
         time.retry_pause += client.paused.as_nanos();
         time.failed_attempts += before.saturating_sub(client.paused).as_nanos();
-        time.retransmission += open.queued.since(open.started).as_nanos();
-        time.accept_queue += open.accepted.since(open.queued).as_nanos();
-        let thread_wait = open.taken_up.since(open.accepted);
+        time.retransmission += nanos(&[open.queued.since(open.started), upstream.retransmission]);
+        time.accept_queue += nanos(&[open.accepted.since(open.queued), upstream.accept_queue]);
+        time.proxy += in_proxy.as_nanos();
+        let thread_wait = upstream.thread_wait;
         time.worker_wait += nanos(&[thread_wait, parts.interpreter_wait, parts.pool_wait]);
         time.lock += nanos(&[parts.lock_wait]);
         time.cpu += nanos(&[parts.cpu, parts.cpu_wait]);
@@ -154,17 +183,20 @@ impl HttpPool {
         client.paused = client.paused.saturating_add(pause);
         client.state = ClientState::Pausing;
         engine.arm(client.timer, pause, Event::Client(index));
+        self.note_pause(engine, index, pause);
     }
 
     fn request_failed<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, index: u32) {
+        self.note_request(engine, index, "given up");
         self.tally.requests_failed += 1;
         self.tally.last_outcome = engine.now();
         self.request_over(engine, index);
     }
 
     fn request_over<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, index: u32) {
-        let think = self.think.sample(&mut self.think_stream);
         let client = &mut self.clients[index as usize];
+        self.client_draws.turn_to(attempt_key(client.user, client.number, 0));
+        let think = self.client_draws.sample(&mut self.think, draws::Purpose::Think);
         if think.is_zero() || client.single {
             self.next_request(engine, index);
             return;

@@ -15,6 +15,7 @@ pub fn check(config: &Config) -> Vec<Finding> {
     check_server(config, &mut findings);
     check_clients(config, &mut findings);
     check_timeouts(config, &mut findings);
+    check_proxy(config, &mut findings);
     check_network(config, &mut findings);
     check_handler(config, &mut findings);
     findings
@@ -68,6 +69,63 @@ fn check_server(config: &Config, findings: &mut Vec<Finding>) {
     }
     if server.watchdog_interval.is_zero() {
         findings.push(Finding::error("server.watchdog_interval", "0 s", "above 0"));
+    }
+}
+
+fn check_proxy(config: &Config, findings: &mut Vec<Finding>) {
+    let Some(proxy) = &config.server.proxy else { return };
+    for (path, limit) in [
+        ("server.proxy.connect_timeout", proxy.connect_timeout),
+        ("server.proxy.read_timeout", proxy.read_timeout),
+        ("server.proxy.client_header_timeout", proxy.client_header_timeout),
+    ] {
+        if limit.is_zero() {
+            findings.push(Finding::error(path, "0 s", "above 0"));
+        }
+    }
+    let closes =
+        matches!(config.server.preset, ServerPreset::WerkzeugSingle | ServerPreset::GunicornSync);
+    if proxy.keepalive > 0 && (closes || config.server.keep_alive == Some(false)) {
+        findings.push(Finding::warning(
+            "server.proxy.keepalive",
+            "has no effect: this server closes every connection",
+            "0, or preset werkzeug_threaded or gunicorn_gthread",
+        ));
+    }
+    if proxy.backlog > config.network.somaxconn {
+        findings.push(Finding::warning(
+            "server.proxy.backlog",
+            format!(
+                "{}, but the kernel cuts it to network.somaxconn = {}",
+                proxy.backlog, config.network.somaxconn
+            ),
+            "at most network.somaxconn",
+        ));
+    }
+    let service = shortest_service(config);
+    if proxy.read_timeout < service {
+        findings.push(Finding::warning(
+            "server.proxy.read_timeout",
+            format!(
+                "{} is shorter than the shortest service, {service}: every answer is a 504",
+                proxy.read_timeout
+            ),
+            "longer than the service",
+        ));
+    }
+    // Each request takes two connections of a worker while the server has it.
+    let most = u64::from(proxy.workers) * u64::from(proxy.worker_connections.saturating_sub(2));
+    let users = match config.clients.arrival {
+        Arrival::Closed => u64::from(config.clients.users),
+        Arrival::Burst => config.clients.requests,
+        _ => 0,
+    };
+    if 2 * users > most {
+        findings.push(Finding::warning(
+            "server.proxy.worker_connections",
+            format!("{users} clients need two connections each, and there are {most}"),
+            "at least two for each client, and two more",
+        ));
     }
 }
 

@@ -6,8 +6,9 @@ use rand_distr::{Distribution as _, Exp1};
 
 use super::component::{Event, HttpPool, Tag};
 use super::config::{Arrival, RequestSplit};
-use super::connection::{NONE, Purpose};
-use super::measurement::Failure;
+use super::connection::{Hop, NONE, Purpose};
+use super::draws::attempt_key;
+use super::measurement::Outcome;
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
 use crate::resources::Step;
 
@@ -30,6 +31,10 @@ pub struct Client {
     pub state: ClientState,
     pub timer: Timer,
     pub connection: u32,
+    /// Who it is, whichever entry of the list it has, and which of its requests is at hand: what is
+    /// drawn for a request depends on these.
+    pub user: u64,
+    pub number: u64,
     /// Requests still to begin.
     pub remaining: u64,
     /// The request at hand, counted from 1.
@@ -52,7 +57,7 @@ pub enum ClientAction {
     Connect(u32),
     Send { connection: u32, client: u32, serial: u64 },
     Settle,
-    Receive { client: u32, serial: u64, ok: bool },
+    Receive { client: u32, serial: u64, outcome: Outcome },
 }
 
 /// The client program: one thread that does one thing after another.
@@ -101,7 +106,7 @@ impl HttpPool {
         for user in 0..count {
             let share = requests / count + u64::from(user < requests % count);
             let client = self.add_client(engine, if even { share } else { 0 }, false);
-            self.clients[client as usize].port = user;
+            (self.clients[client as usize].port, self.clients[client as usize].user) = (user, user);
         }
         for user in 0..count as u32 {
             self.next_request(engine, user);
@@ -123,6 +128,8 @@ impl HttpPool {
             state: ClientState::Done,
             timer,
             connection: NONE,
+            user: 0,
+            number: 0,
             remaining,
             serial: 0,
             executed: 0,
@@ -170,7 +177,9 @@ impl HttpPool {
         port: u64,
     ) {
         let client = self.add_client(engine, 1, true);
-        self.clients[client as usize].port = port;
+        self.singles += 1;
+        let of = &mut self.clients[client as usize];
+        (of.port, of.user) = (port, self.singles);
         self.next_request(engine, client);
     }
 
@@ -189,8 +198,11 @@ impl HttpPool {
         let client = &mut self.clients[index as usize];
         if client.remaining > 0 && may_issue {
             client.remaining -= 1;
+            client.number += 1;
         } else if self.shared_requests > 0 && !client.single && may_issue {
+            // Whoever takes it, it is the same request.
             self.shared_requests -= 1;
+            (client.user, client.number) = (u64::MAX, self.shared_requests);
         } else {
             self.client_done(engine, index);
             return;
@@ -288,10 +300,9 @@ impl HttpPool {
                 }
             }
             ClientAction::Settle => {}
-            ClientAction::Receive { client, serial, ok } => {
+            ClientAction::Receive { client, serial, outcome } => {
                 let of = &self.clients[client as usize];
                 if of.serial == serial && of.state == ClientState::Trying {
-                    let outcome = if ok { Ok(()) } else { Err(Failure::HttpError) };
                     self.attempt_over(engine, client, outcome);
                 }
             }
@@ -300,6 +311,13 @@ impl HttpPool {
 
     fn connect_beside<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, purpose: Purpose) {
         let connection = self.connections.open(NONE, 0, purpose, engine.now());
+        if self.proxied && purpose == Purpose::Silent {
+            self.connections[connection].hop = Hop::Proxy;
+        }
+        if let Purpose::Background(index) = purpose {
+            self.connections[connection].request =
+                attempt_key(u64::MAX, u64::from(index), u32::MAX);
+        }
         self.connect(engine, connection);
     }
 }

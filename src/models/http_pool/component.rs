@@ -3,12 +3,15 @@
 use super::clients::{Client, ClientThread};
 use super::config::Config;
 use super::connection::{Connections, NONE};
+use super::draws::Draws;
 use super::listen_queue::ListenQueue;
 use super::measurement::{METRICS, Outside, Tally};
-use super::network::Segment;
+use super::network::{Segment, data_clock};
 use super::presets::{Accepting, Server, resolve};
 use super::program::ProgramMaker;
+use super::proxy::Proxy;
 use super::server::Process;
+use super::timeline::Timeline;
 use super::timer_wheel::TimerWheel;
 use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer};
 use crate::models::{Finding, Metric, Model, SignalDefinition};
@@ -36,6 +39,8 @@ pub enum Event {
     Watchdog(u16),
     /// A worker's successor is up.
     Booted(u16),
+    /// The proxy has waited long enough for something.
+    Exchange(u32),
 }
 
 impl From<StepEvent> for Event {
@@ -59,6 +64,8 @@ pub enum Tag {
     Serve(u16, u32),
     /// A thread closes its connection (true), or gives it back.
     Close(u16, bool),
+    /// A proxy worker does what is first in its line.
+    Proxy(u16),
 }
 
 impl Tag {
@@ -70,6 +77,7 @@ impl Tag {
             Self::Serve(process, connection) => (3, process, connection),
             Self::Close(process, gone) => (4, process, u32::from(gone)),
             Self::Start(process, connection) => (5, process, connection),
+            Self::Proxy(worker) => (6, worker, 0),
         };
         (kind << 48) | (u64::from(process) << 32) | u64::from(low)
     }
@@ -82,7 +90,8 @@ impl Tag {
             2 => Self::Turn(process),
             3 => Self::Serve(process, low),
             4 => Self::Close(process, low != 0),
-            _ => Self::Start(process, low),
+            5 => Self::Start(process, low),
+            _ => Self::Proxy(process),
         }
     }
 }
@@ -95,10 +104,10 @@ pub struct HttpPool {
     pub(super) server: Server,
     /// From one end of the link to the other.
     pub(super) one_way: SimDuration,
-    /// Retransmission timeout of data on a new connection.
-    pub(super) rto: SimDuration,
-    /// When such data is first sent again.
-    pub(super) probe: SimDuration,
+    /// When data on a new connection is first sent again, and its retransmission timeout then:
+    /// of clients, and of the proxy to the server.
+    pub(super) client_clock: (SimDuration, SimDuration),
+    pub(super) upstream_clock: (SimDuration, SimDuration),
 
     pub(super) host: StepExecutor<Event>,
     pub(super) programs: ProgramMaker,
@@ -108,6 +117,9 @@ pub struct HttpPool {
     pub(super) idle: Vec<u16>,
 
     pub(super) queue: ListenQueue,
+    /// Whether clients connect to the proxy; without one it is idle.
+    pub(super) proxied: bool,
+    pub(super) proxy: Proxy,
     pub(super) wheel: TimerWheel,
     pub(super) wheel_timer: Option<Timer>,
     pub(super) connections: Connections,
@@ -120,6 +132,8 @@ pub struct HttpPool {
     /// Clients with an attempt under way.
     pub(super) active_clients: u64,
     pub(super) shared_requests: u64,
+    /// Requests so far that came by a client of their own.
+    pub(super) singles: u64,
     pub(super) to_arrive: u64,
     pub(super) arrival_timer: Option<Timer>,
 
@@ -128,11 +142,12 @@ pub struct HttpPool {
     pub(super) cold_wakeup: DurationSampler,
     pub(super) first_wakeup: DurationSampler,
     pub(super) arrivals: Stream,
-    pub(super) think_stream: Stream,
+    pub(super) client_draws: Draws,
     pub(super) wakeup_stream: Stream,
     pub(super) race: Stream,
 
     pub(super) tally: Tally,
+    pub(super) timeline: Timeline,
 }
 
 impl HttpPool {
@@ -155,17 +170,23 @@ impl HttpPool {
             .collect();
         let network = &config.network;
         let stream = || StreamSeed::default().stream("", "");
-        let mut pool = Self {
+        Self {
             name: name.to_owned(),
             one_way: SimDuration::from_nanos(network.round_trip.as_nanos() / 2),
-            rto: SimDuration::ZERO,
-            probe: SimDuration::ZERO,
+            client_clock: data_clock(network, network.round_trip),
+            upstream_clock: data_clock(network, SimDuration::ZERO),
             host,
             programs,
             steps: Vec::new(),
             processes,
             idle: Vec::new(),
             queue: ListenQueue::new(server.backlog, network.somaxconn, network.syncookies),
+            proxied: config.server.proxy.is_some(),
+            proxy: Proxy::new(
+                config.server.proxy.clone().unwrap_or_default(),
+                network.somaxconn,
+                network.syncookies,
+            ),
             wheel: TimerWheel::default(),
             wheel_timer: None,
             connections: Connections::default(),
@@ -176,6 +197,7 @@ impl HttpPool {
             client_thread: ClientThread::default(),
             active_clients: 0,
             shared_requests: 0,
+            singles: 0,
             to_arrive: 0,
             arrival_timer: None,
             think: config.clients.think_time.sampler(),
@@ -183,16 +205,14 @@ impl HttpPool {
             cold_wakeup: server.cold_wakeup.sampler(),
             first_wakeup: server.first_wakeup.sampler(),
             arrivals: stream(),
-            think_stream: stream(),
+            client_draws: Draws::default(),
             wakeup_stream: stream(),
             race: stream(),
             tally: Tally::default(),
+            timeline: Timeline::default(),
             config,
             server,
-        };
-        pool.rto = pool.initial_data_timeout();
-        pool.probe = pool.probe_timeout();
-        pool
+        }
     }
 
     fn finished<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, job: &FinishedJob) {
@@ -206,6 +226,7 @@ impl HttpPool {
                 self.served(engine, process, connection);
             }
             Tag::Close(process, gone) => self.closed(engine, process, gone),
+            Tag::Proxy(worker) => self.proxy_acted(engine, worker),
         }
     }
 }
@@ -217,7 +238,7 @@ impl Component for HttpPool {
         self.wheel_timer = Some(engine.add_timer());
         self.arrival_timer = Some(engine.add_timer());
         self.arrivals = engine.stream(&self.name, "arrivals");
-        self.think_stream = engine.stream(&self.name, "think");
+        self.client_draws.start(engine, &self.name);
         self.wakeup_stream = engine.stream(&self.name, "wakeup");
         self.race = engine.stream(&self.name, "race");
         let mut phase = engine.stream(&self.name, "phase");
@@ -229,12 +250,14 @@ impl Component for HttpPool {
         self.host.start(engine, &self.name);
         self.programs.start(engine, &self.name);
         self.queue.reset();
+        self.proxy.reset();
         self.connections.reset();
         self.clients.clear();
         self.free_clients.clear();
         self.client_thread.actions.clear();
         self.client_thread.busy = false;
         self.active_clients = 0;
+        self.singles = 0;
         self.tally.reset();
         self.idle.clear();
         for (index, process) in self.processes.iter_mut().enumerate() {
@@ -250,7 +273,9 @@ impl Component for HttpPool {
             self.idle.clear();
         }
         self.think.rewind();
+        self.start_timeline(engine);
         self.start_clients(engine);
+        self.record_levels(engine);
     }
 
     fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
@@ -270,7 +295,9 @@ impl Component for HttpPool {
             Event::PeerSilent(connection) => self.peer_silent(engine, connection),
             Event::Watchdog(process) => self.look_at_worker(engine, process),
             Event::Booted(process) => self.booted(engine, process),
+            Event::Exchange(exchange) => self.exchange_timer(engine, exchange),
         }
+        self.record_levels(engine);
     }
 }
 
@@ -299,6 +326,7 @@ impl Model for HttpPool {
 
     fn receive<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, _: u16, value: u64) {
         self.single_request(engine, value);
+        self.record_levels(engine);
     }
 
     fn converged(&self) -> bool {
@@ -314,6 +342,8 @@ impl Model for HttpPool {
             half_open_drops: self.queue.half_open_drops as f64,
             cookies: self.queue.cookies as f64,
             cpu_utilisation: self.host.cpu().utilisation(end),
+            proxy_queue_greatest: self.proxy.queue.greatest() as f64,
+            proxy_overflows: self.proxy.queue.overflows as f64,
         };
         self.tally.measure(&outside, figures);
     }

@@ -105,6 +105,14 @@ pub struct ClientConfig {
     /// Send the next request of a user on the same connection where the server allows it.
     #[schemars(extend("x-source" = "workload"))]
     pub keep_alive: bool,
+    /// How long a client takes to get its whole request across after it has connected. A process
+    /// that has accepted the connection waits for it, unless it is gthread's or the proxy's.
+    #[schemars(extend("x-source" = "workload"))]
+    pub request_transfer: SimDuration,
+    /// How long an answer that is larger than the socket's buffer takes to the client. Its
+    /// handler waits for it, unless a proxy takes it off its hands.
+    #[schemars(extend("x-source" = "workload"))]
+    pub answer_transfer: SimDuration,
     /// Peers that connected at time 0 before all others and never send anything.
     #[schemars(range(min = 0, max = 100_000), extend("x-unit" = "connections", "x-source" = "sonic-mgmt PR 15226"))]
     pub silent_peers: u32,
@@ -144,6 +152,8 @@ impl Default for ClientConfig {
             read_timeout: None,
             retry: RetryConfig::default(),
             keep_alive: false,
+            request_transfer: SimDuration::ZERO,
+            answer_transfer: SimDuration::ZERO,
             silent_peers: 0,
             background: Vec::new(),
             connect_cpu: SimDuration::ZERO,

@@ -28,6 +28,17 @@ pub enum ServerSide {
     Closed,
 }
 
+/// Which listening socket the connection leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// From a client to the server.
+    Server,
+    /// From a client to the proxy in front of it.
+    Proxy,
+    /// From the proxy to the server.
+    Upstream,
+}
+
 /// What the connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -44,6 +55,13 @@ pub enum Purpose {
 pub struct Connection {
     /// The client, or [`NONE`] once it has left.
     pub client: u32,
+    pub hop: Hop,
+    /// What the proxy does about it; [`NONE`] without one, and for a kept connection to the server.
+    pub exchange: u32,
+    /// The attempt that it is for, by which its service is drawn.
+    pub request: u64,
+    /// Requests that the proxy has sent on it.
+    pub requests: u64,
     /// Which of the client's requests this is.
     pub serial: u64,
     pub purpose: Purpose,
@@ -76,6 +94,10 @@ impl Connection {
     fn new(client: u32, serial: u64, purpose: Purpose, now: SimTime) -> Self {
         Self {
             client,
+            hop: Hop::Server,
+            exchange: NONE,
+            request: 0,
+            requests: 0,
             serial,
             purpose,
             client_side: ClientSide::Connecting,
@@ -94,6 +116,18 @@ impl Connection {
             server_timer: None,
             network_timer: None,
         }
+    }
+}
+
+impl Connection {
+    /// Whether somebody waits for an answer on it, or may ask again.
+    pub fn is_wanted(&self) -> bool {
+        self.client != NONE || self.exchange != NONE
+    }
+
+    /// Whether it was for a request, and whoever asked has left.
+    pub fn is_abandoned(&self) -> bool {
+        !self.is_wanted() && self.purpose == Purpose::Request
     }
 }
 

@@ -98,6 +98,12 @@ impl ListenQueue {
         self.queue.is_empty()
     }
 
+    /// Connections in the accept queue.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
     /// The most connections that were in the queue at once.
     #[must_use]
     pub fn greatest(&self) -> usize {

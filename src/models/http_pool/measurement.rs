@@ -15,9 +15,18 @@ pub enum Failure {
     ReadTimeout,
     /// Answered with an error (a killed worker).
     HttpError,
-    /// The connection was reset.
+    /// The proxy could not reach the server, or lost it (502).
+    BadGateway,
+    /// The server let the proxy wait for too long (504).
+    GatewayTimeout,
+    /// The connection was reset, or closed without an answer.
     Reset,
+    /// Nobody listened.
+    Refused,
 }
+
+/// What became of an attempt.
+pub type Outcome = Result<(), Failure>;
 
 /// Where the time of the requests that succeeded went, in nanoseconds summed over them. The
 /// parts sum to the whole.
@@ -28,6 +37,7 @@ pub struct RequestTime {
     pub retry_pause: u64,
     pub retransmission: u64,
     pub accept_queue: u64,
+    pub proxy: u64,
     pub worker_wait: u64,
     pub lock: u64,
     pub cpu: u64,
@@ -49,7 +59,14 @@ pub struct Tally {
     connect_timeouts: u64,
     read_timeouts: u64,
     http_errors: u64,
+    bad_gateways: u64,
+    gateway_timeouts: u64,
     resets: u64,
+    refused: u64,
+    pub client_aborts: u64,
+    pub proxy_closed: u64,
+    pub upstream_opened: u64,
+    pub upstream_reused: u64,
     pub syn_retransmissions: u64,
     pub data_retransmissions: u64,
     pub synack_retransmissions: u64,
@@ -101,8 +118,16 @@ impl Tally {
             Failure::ConnectTimeout => &mut self.connect_timeouts,
             Failure::ReadTimeout => &mut self.read_timeouts,
             Failure::HttpError => &mut self.http_errors,
+            Failure::BadGateway => &mut self.bad_gateways,
+            Failure::GatewayTimeout => &mut self.gateway_timeouts,
             Failure::Reset => &mut self.resets,
+            Failure::Refused => &mut self.refused,
         } += 1;
+    }
+
+    /// Requests that are being served.
+    pub fn being_served(&self) -> u64 {
+        self.busy.level()
     }
 
     /// So many more requests are being served.
@@ -168,13 +193,53 @@ pub const METRICS: &[Metric] = &[
     Metric::detail(
         "http_errors",
         Unit::Count,
-        "Attempts answered with an error (a killed worker).",
+        "Attempts answered with an error (a killed worker, or the proxy).",
+    ),
+    Metric::detail(
+        "http_errors.bad_gateway",
+        Unit::Count,
+        "Of these, with 502: the proxy could not reach the server.",
+    ),
+    Metric::detail(
+        "http_errors.gateway_timeout",
+        Unit::Count,
+        "Of these, with 504: the server kept the proxy waiting.",
     ),
     Metric::detail("resets", Unit::Count, "Attempts whose connection was reset."),
     Metric::detail(
         "refused",
         Unit::Count,
-        "Attempts that were refused: Linux drops what does not fit, so none.",
+        "Attempts that were refused because nobody listened; what does not fit is dropped.",
+    ),
+    Metric::detail(
+        "proxy.client_aborts",
+        Unit::Count,
+        "Requests whose client left while the proxy was at them (499).",
+    ),
+    Metric::detail(
+        "proxy.closed",
+        Unit::Count,
+        "Connections that the proxy accepted and closed: no worker_connection was free.",
+    ),
+    Metric::detail(
+        "proxy.upstream.opened",
+        Unit::Count,
+        "Connections that the proxy opened to the server.",
+    ),
+    Metric::detail(
+        "proxy.upstream.reused",
+        Unit::Count,
+        "Requests that the proxy sent on a kept connection.",
+    ),
+    Metric::detail(
+        "proxy.accept_queue.greatest",
+        Unit::Count,
+        "Most connections in the proxy's accept queue.",
+    ),
+    Metric::detail(
+        "proxy.accept_queue.overflows",
+        Unit::Count,
+        "Segments dropped because the proxy's accept queue was full.",
     ),
     Metric::detail(
         "executed",
@@ -232,7 +297,8 @@ pub const METRICS: &[Metric] = &[
         "request_time.retransmission",
         "Until the connection was in the accept queue: lost SYNs and ACKs.",
     ),
-    part("request_time.accept_queue", "In the accept queue."),
+    part("request_time.accept_queue", "In the accept queue, with a proxy in both."),
+    part("request_time.proxy", "In the proxy: its computing, and waiting for its worker."),
     part("request_time.worker_wait", "Accepted, but waiting for a thread or for the interpreter."),
     part("request_time.lock", "Waiting for locks, the serial part of a toggle included."),
     part("request_time.cpu", "Computing, and waiting for a core."),
@@ -254,6 +320,8 @@ pub struct Outside {
     pub half_open_drops: f64,
     pub cookies: f64,
     pub cpu_utilisation: f64,
+    pub proxy_queue_greatest: f64,
+    pub proxy_overflows: f64,
 }
 
 impl Tally {
@@ -284,9 +352,17 @@ impl Tally {
             timeouts,
             self.connect_timeouts as f64,
             self.read_timeouts as f64,
-            self.http_errors as f64,
+            (self.http_errors + self.bad_gateways + self.gateway_timeouts) as f64,
+            self.bad_gateways as f64,
+            self.gateway_timeouts as f64,
             self.resets as f64,
-            0.0,
+            self.refused as f64,
+            self.client_aborts as f64,
+            self.proxy_closed as f64,
+            self.upstream_opened as f64,
+            self.upstream_reused as f64,
+            outside.proxy_queue_greatest,
+            outside.proxy_overflows,
             self.executed as f64,
             self.wasted as f64,
             self.syn_retransmissions as f64,
@@ -316,12 +392,13 @@ impl Tally {
 
 impl RequestTime {
     /// The whole and its parts, in the order of [`METRICS`].
-    fn all(&self) -> [u64; 12] {
+    fn all(&self) -> [u64; 13] {
         let parts = [
             self.failed_attempts,
             self.retry_pause,
             self.retransmission,
             self.accept_queue,
+            self.proxy,
             self.worker_wait,
             self.lock,
             self.cpu,
@@ -329,9 +406,9 @@ impl RequestTime {
             self.wait,
             self.fan_out,
         ];
-        let [a, b, c, d, e, f, g, h, i, j] = parts;
+        let [a, b, c, d, e, f, g, h, i, j, k] = parts;
         let client = self.total.saturating_sub(parts.iter().sum());
-        [self.total, a, b, c, d, e, f, g, h, i, j, client]
+        [self.total, a, b, c, d, e, f, g, h, i, j, k, client]
     }
 }
 

@@ -18,14 +18,16 @@
 //! - `clients`: closed loops, bursts, open streams; timeouts and retries.
 //! - `server`: the accept rules of Werkzeug single and threaded, gunicorn sync and gthread.
 //! - `watchdog`: gunicorn's master kills a silent sync worker.
+//! - `proxy`, `exchange`: nginx in front, with its own queue, timeouts (504), refusals (502), kept
+//!   connections, and clients that leave (499).
 //! - `program`: a request's steps on shared cores, the interpreter lock of each process, locks,
 //!   child processes, and the main loop of `ovs-vswitchd`.
 //!
-//! Not modelled: loss on the network, a proxy in front, `tcp_abort_on_overflow`, the kernel's
+//! Not modelled: loss on the network, `tcp_abort_on_overflow`, the kernel's
 //! memory of round trip times within a run (`network.cached_rtt` sets it from outside), time slices
 //! and migration of the scheduler (cores are shared as a fluid).
 //!
-//! Against measurements: `docs/http-validation.md`. Where a plausible property has a counterexample
+//! Against measurements: `docs/http-validation.md`, `docs/http-proxy.md`. Where a plausible property has a counterexample
 //! (each is a test in `tests/http_pool/properties.rs`, or shown by a scenario):
 //! - A longer backlog never adds retransmissions to a burst, but it lowers the goodput of impatient
 //!   clients: what a short one sheds at once, a long one keeps and serves for nobody.
@@ -41,14 +43,19 @@ mod clients;
 mod component;
 mod config;
 mod connection;
+mod draws;
+mod exchange;
 mod handler_config;
 mod listen_queue;
 mod measurement;
 mod network;
 mod presets;
 mod program;
+mod proxy;
+mod proxy_config;
 mod server;
 mod server_config;
+mod timeline;
 mod timer_wheel;
 mod watchdog;
 
@@ -58,4 +65,5 @@ pub use config::{
     TimeoutMode,
 };
 pub use handler_config::{HandlerConfig, HandlerPreset, LockScope, ToggleConfig};
+pub use proxy_config::{ProxyConfig, Upstream};
 pub use server_config::{Overhead, ServerConfig, ServerPreset};

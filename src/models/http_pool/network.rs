@@ -2,11 +2,11 @@
 
 use super::clients::ClientAction;
 use super::component::{Event, HttpPool};
-use super::config::TimeoutMode;
-use super::connection::{ClientSide, NONE, Purpose, ServerSide};
-use super::listen_queue::SynOutcome;
-use super::measurement::Failure;
-use crate::engine::{Engine, PriorityClass, SimDuration};
+use super::config::{NetworkConfig, TimeoutMode};
+use super::connection::{ClientSide, Hop, NONE, Purpose, ServerSide};
+use super::listen_queue::{ListenQueue, SynOutcome};
+use super::measurement::{Failure, Outcome};
+use crate::engine::{Engine, PriorityClass, SimDuration, SimTime};
 
 /// The kernel gives up data of an orphaned socket after so many retransmissions
 /// (`tcp_orphan_retries` in `net/ipv4/tcp_timer.c`).
@@ -22,7 +22,13 @@ pub enum Segment {
     Syn,
     SynAck,
     Request,
-    Answer { ok: bool },
+    Answer(Outcome),
+    /// The server's side is closed, and says so.
+    Reset,
+    /// Nobody listens.
+    Refused,
+    /// No segment: a connection that the proxy keeps has been idle for too long.
+    KeptForTooLong,
 }
 
 /// A connection's timer on the wheel: of the client's retransmissions, or of the SYN-ACK's.
@@ -50,14 +56,35 @@ impl HttpPool {
         connection: u32,
         segment: Segment,
     ) {
-        let one_way = self.one_way;
-        if one_way.is_zero() {
+        if self.one_way.is_zero() || self.is_upstream(connection) {
             self.segment_arrived(engine, connection, segment);
-            return;
+        } else {
+            self.arm_network_timer(engine, connection, self.one_way, segment);
         }
+    }
+
+    /// The same, but never within the call: what is refused or failed at once may be tried again
+    /// at once.
+    pub(super) fn transmit_later<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        connection: u32,
+        segment: Segment,
+    ) {
+        let delay = if self.is_upstream(connection) { SimDuration::ZERO } else { self.one_way };
+        self.arm_network_timer(engine, connection, delay, segment);
+    }
+
+    pub(super) fn arm_network_timer<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        connection: u32,
+        delay: SimDuration,
+        segment: Segment,
+    ) {
         let open = &mut self.connections[connection];
         let timer = *open.network_timer.get_or_insert_with(|| engine.add_timer());
-        engine.arm(timer, one_way, Event::Segment(connection, segment));
+        engine.arm(timer, delay, Event::Segment(connection, segment));
     }
 
     pub(super) fn segment_arrived<G: Copy + From<Event>>(
@@ -74,7 +101,41 @@ impl HttpPool {
             }
             Segment::SynAck => self.established(engine, connection),
             Segment::Request => self.request_arrived(engine, connection),
-            Segment::Answer { ok } => self.answer_arrived(engine, connection, ok),
+            Segment::Answer(outcome) => self.answer_arrived(engine, connection, outcome),
+            Segment::Reset => self.broken(engine, connection, Failure::Reset),
+            Segment::Refused => self.broken(engine, connection, Failure::Refused),
+            Segment::KeptForTooLong => self.drop_kept(engine, connection),
+        }
+    }
+
+    /// The connection has come to nothing, and whoever opened it gets to know.
+    pub(super) fn broken<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        connection: u32,
+        why: Failure,
+    ) {
+        let open = &self.connections[connection];
+        if open.hop == Hop::Upstream {
+            let timed_out = matches!(why, Failure::ConnectTimeout | Failure::ReadTimeout);
+            let why = if timed_out { Failure::GatewayTimeout } else { Failure::BadGateway };
+            self.upstream_failed(engine, connection, why);
+        } else if open.client != NONE {
+            self.attempt_over(engine, open.client, Err(why));
+        } else {
+            self.forget(engine, connection);
+        }
+    }
+
+    /// Whether the server has begun to listen; a proxy always does.
+    pub(super) fn is_listening(&self, now: SimTime) -> bool {
+        now.since(SimTime::ZERO) >= self.server.listens_from
+    }
+
+    fn queue_of(&mut self, connection: u32) -> &mut ListenQueue {
+        match self.connections[connection].hop {
+            Hop::Proxy => &mut self.proxy.queue,
+            Hop::Server | Hop::Upstream => &mut self.queue,
         }
     }
 
@@ -84,8 +145,14 @@ impl HttpPool {
         engine: &mut Engine<G>,
         connection: u32,
     ) -> bool {
-        match self.queue.syn() {
+        let proxied = self.connections[connection].hop == Hop::Proxy;
+        if !proxied && !self.is_listening(engine.now()) {
+            self.transmit_later(engine, connection, Segment::Refused);
+            return false;
+        }
+        match self.queue_of(connection).syn() {
             SynOutcome::Dropped => {
+                self.note_segment(engine, connection, "SYN dropped");
                 let delay = self.syn_timeout(self.connections[connection].syns);
                 self.arm_wheel(engine, client_entry(connection), delay);
                 false
@@ -108,29 +175,12 @@ impl HttpPool {
     /// From the n-th copy of the request (0 for the first transmission) to the next: the tail-loss
     /// probe comes after one timeout, the first retransmission one timeout later, and then the
     /// interval doubles (`tcp_schedule_loss_probe`, `tcp_rearm_rto`, `tcp_retransmit_timer`).
-    fn data_timeout(&self, copies: u32) -> SimDuration {
+    fn data_timeout(&self, upstream: bool, copies: u32) -> SimDuration {
+        let (probe, rto) = if upstream { self.upstream_clock } else { self.client_clock };
         match copies {
-            0 => self.probe.min(self.rto),
-            _ => self.rto.saturating_mul(1 << (copies - 1).min(30)),
+            0 => probe.min(rto),
+            _ => rto.saturating_mul(1 << (copies - 1).min(30)),
         }
-    }
-
-    /// After how long the tail-loss probe is sent (`tcp_schedule_loss_probe`).
-    pub(super) fn probe_timeout(&self) -> SimDuration {
-        let network = &self.config.network;
-        let rtt = LOOPBACK_RTT.max(network.round_trip);
-        network.min_rto.saturating_add(rtt.saturating_mul(2))
-    }
-
-    /// Retransmission timeout of data on a new connection (`tcp_init_metrics`).
-    pub(super) fn initial_data_timeout(&self) -> SimDuration {
-        let network = &self.config.network;
-        let cached = network.cached_rtt;
-        if cached.is_zero() {
-            let rtt = LOOPBACK_RTT.max(network.round_trip);
-            return network.min_rto.max(rtt.saturating_mul(2)).saturating_add(rtt);
-        }
-        cached.saturating_add(network.min_rto.max(cached.saturating_mul(2)))
     }
 
     /// For the client the connection stands; its last ACK reaches the server, and it sends.
@@ -148,7 +198,8 @@ impl HttpPool {
         let open = &mut self.connections[connection];
         open.client_side = ClientSide::Established;
         let client = open.client;
-        if self.config.clients.timeout_mode == TimeoutMode::Phase && client != NONE {
+        let theirs = client != NONE && open.hop != Hop::Upstream;
+        if self.config.clients.timeout_mode == TimeoutMode::Phase && theirs {
             let timer = self.clients[client as usize].timer;
             match self.config.clients.limit_on_reading() {
                 Some(limit) => engine.arm(timer, limit, Event::Client(client)),
@@ -164,6 +215,7 @@ impl HttpPool {
         match open.purpose {
             Purpose::Silent => {}
             Purpose::Background(_) => self.send_request(engine, connection),
+            Purpose::Request if open.hop == Hop::Upstream => self.ask(engine, connection),
             Purpose::Request => {
                 let (client, serial) = (open.client, open.serial);
                 if client != NONE {
@@ -174,13 +226,14 @@ impl HttpPool {
     }
 
     /// The handshake's last ACK is at the server: true when the connection is in the queue.
-    fn handshake_complete<G: Copy + From<Event>>(
+    pub(super) fn handshake_complete<G: Copy + From<Event>>(
         &mut self,
         engine: &mut Engine<G>,
         connection: u32,
     ) -> bool {
         let half_open = self.connections[connection].half_open;
-        if !self.queue.complete(connection, half_open) {
+        if !self.queue_of(connection).complete(connection, half_open) {
+            self.note_segment(engine, connection, "ACK dropped: accept queue full");
             let synacks = self.connections[connection].synacks;
             if half_open && synacks == 0 && !self.wheel.is_armed(server_entry(connection)) {
                 let delay = self.config.network.initial_rto;
@@ -194,7 +247,11 @@ impl HttpPool {
         open.server_side = ServerSide::Queued;
         open.queued = engine.now();
         self.tally.retransmitted += u64::from(open.syns + open.copies > 0);
-        self.connection_queued(engine);
+        if open.hop == Hop::Proxy {
+            self.proxy_connection_queued(engine);
+        } else {
+            self.connection_queued(engine);
+        }
         true
     }
 
@@ -204,21 +261,43 @@ impl HttpPool {
         engine: &mut Engine<G>,
         connection: u32,
     ) {
-        self.connections[connection].request_sent = true;
-        self.transmit(engine, connection, Segment::Request);
+        let open = &mut self.connections[connection];
+        open.request_sent = true;
+        // With buffering the proxy takes the time that a slow client takes, otherwise the server.
+        let buffered = self.proxy.settings.buffering;
+        let transfer = match open.hop {
+            Hop::Server => self.config.clients.request_transfer,
+            Hop::Proxy if buffered => self.config.clients.request_transfer,
+            Hop::Upstream if !buffered => self.config.clients.request_transfer,
+            Hop::Proxy | Hop::Upstream => SimDuration::ZERO,
+        };
+        if transfer.is_zero() {
+            self.transmit(engine, connection, Segment::Request);
+        } else {
+            let delay = transfer.saturating_add(self.one_way);
+            self.arm_network_timer(engine, connection, delay, Segment::Request);
+        }
     }
 
     fn request_arrived<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, connection: u32) {
-        if self.connections[connection].server_side == ServerSide::Unknown
-            && !self.handshake_complete(engine, connection)
-        {
-            let delay = self.data_timeout(self.connections[connection].copies);
+        let server_side = self.connections[connection].server_side;
+        if server_side == ServerSide::Closed {
+            self.transmit_later(engine, connection, Segment::Reset);
+            return;
+        }
+        if server_side == ServerSide::Unknown && !self.handshake_complete(engine, connection) {
+            let open = &self.connections[connection];
+            let delay = self.data_timeout(open.hop == Hop::Upstream, open.copies);
             self.arm_wheel(engine, client_entry(connection), delay);
             return;
         }
         self.disarm_wheel(engine, client_entry(connection));
         self.connections[connection].request_arrived = true;
-        self.request_readable(engine, connection);
+        if self.connections[connection].hop == Hop::Proxy {
+            self.proxy_request_readable(engine, connection);
+        } else {
+            self.request_readable(engine, connection);
+        }
     }
 
     /// The server's answer leaves for the client, if there still is one.
@@ -226,18 +305,22 @@ impl HttpPool {
         &mut self,
         engine: &mut Engine<G>,
         connection: u32,
-        ok: bool,
+        outcome: Outcome,
     ) {
-        self.transmit(engine, connection, Segment::Answer { ok });
+        self.transmit(engine, connection, Segment::Answer(outcome));
     }
 
     fn answer_arrived<G: Copy + From<Event>>(
         &mut self,
         engine: &mut Engine<G>,
         connection: u32,
-        ok: bool,
+        outcome: Outcome,
     ) {
         let open = &self.connections[connection];
+        if open.hop == Hop::Upstream {
+            self.upstream_answered(engine, connection, outcome);
+            return;
+        }
         let (client, serial) = (open.client, open.serial);
         if client == NONE {
             if open.server_side == ServerSide::Closed {
@@ -246,7 +329,7 @@ impl HttpPool {
             return;
         }
         engine.disarm(self.clients[client as usize].timer);
-        self.act(engine, ClientAction::Receive { client, serial, ok });
+        self.act(engine, ClientAction::Receive { client, serial, outcome });
     }
 
     /// The client lets go of the connection: it has its answer, or has given up.
@@ -254,14 +337,13 @@ impl HttpPool {
         let open = &mut self.connections[connection];
         open.client = NONE;
         match (open.server_side, open.client_side) {
+            (ServerSide::Accepted(_), _) if open.hop == Hop::Proxy => {
+                self.front_left(engine, connection);
+            }
             (ServerSide::Closed, _) => self.forget(engine, connection),
             // A connect given up costs the server nothing.
             (ServerSide::Unknown, ClientSide::Connecting) => {
-                if open.half_open {
-                    open.half_open = false;
-                    self.queue.forget_half_open();
-                }
-                self.forget(engine, connection);
+                self.orphan_ends(engine, connection);
             }
             // An orphan goes on retransmitting what it has sent; without data it is closed, and
             // what the server has of it is half open until its own clock has run out.
@@ -280,10 +362,8 @@ impl HttpPool {
     }
 
     fn orphan_ends<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, connection: u32) {
-        let open = &mut self.connections[connection];
-        if open.half_open {
-            open.half_open = false;
-            self.queue.forget_half_open();
+        if std::mem::take(&mut self.connections[connection].half_open) {
+            self.queue_of(connection).forget_half_open();
         }
         self.forget(engine, connection);
     }
@@ -371,17 +451,13 @@ impl HttpPool {
         let most = network.syn_retries.saturating_add(network.syn_linear_timeouts);
         let open = &mut self.connections[connection];
         if open.syns >= most {
-            let client = open.client;
-            if client == NONE {
-                self.forget(engine, connection);
-            } else {
-                self.attempt_over(engine, client, Err(Failure::ConnectTimeout));
-            }
+            self.broken(engine, connection, Failure::ConnectTimeout);
             return;
         }
         open.syns += 1;
         self.tally.syn_retransmissions += 1;
-        if !self.one_way.is_zero() {
+        self.note_segment(engine, connection, "SYN again");
+        if !self.one_way.is_zero() && !self.is_upstream(connection) {
             self.transmit(engine, connection, Segment::Syn);
         } else if self.syn_arrived(engine, connection) {
             connected.push(connection);
@@ -394,18 +470,17 @@ impl HttpPool {
         connection: u32,
     ) {
         let open = &mut self.connections[connection];
-        let client = open.client;
-        let orphan = client == NONE && open.purpose == Purpose::Request;
-        if open.copies >= if orphan { ORPHAN_RETRIES } else { DATA_RETRIES } {
-            if client == NONE {
-                self.orphan_ends(engine, connection);
+        if open.copies >= if open.is_abandoned() { ORPHAN_RETRIES } else { DATA_RETRIES } {
+            if open.is_wanted() {
+                self.broken(engine, connection, Failure::ReadTimeout);
             } else {
-                self.attempt_over(engine, client, Err(Failure::ReadTimeout));
+                self.orphan_ends(engine, connection);
             }
             return;
         }
         open.copies += 1;
         self.tally.data_retransmissions += 1;
+        self.note_segment(engine, connection, "request sent again");
         self.transmit(engine, connection, Segment::Request);
     }
 
@@ -418,14 +493,32 @@ impl HttpPool {
         let open = &mut self.connections[connection];
         if open.synacks >= self.config.network.synack_retries {
             open.half_open = false;
-            self.queue.forget_half_open();
+            self.queue_of(connection).forget_half_open();
             return;
         }
         open.synacks += 1;
         let next = self.config.network.initial_rto.saturating_mul(1 << open.synacks.min(30));
         self.tally.synack_retransmissions += 1;
+        self.note_segment(engine, connection, "SYN-ACK again");
         if !self.handshake_complete(engine, connection) {
             self.arm_wheel(engine, server_entry(connection), next);
         }
     }
+}
+
+/// When data on a new connection is first sent again, and its retransmission timeout from then on
+/// (`tcp_schedule_loss_probe`, `tcp_init_metrics`).
+pub(super) fn data_clock(
+    network: &NetworkConfig,
+    round_trip: SimDuration,
+) -> (SimDuration, SimDuration) {
+    let rtt = LOOPBACK_RTT.max(round_trip);
+    let probe = network.min_rto.saturating_add(rtt.saturating_mul(2));
+    let cached = network.cached_rtt;
+    let timeout = if cached.is_zero() {
+        network.min_rto.max(rtt.saturating_mul(2)).saturating_add(rtt)
+    } else {
+        cached.saturating_add(network.min_rto.max(cached.saturating_mul(2)))
+    };
+    (probe, timeout)
 }

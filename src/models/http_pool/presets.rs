@@ -28,6 +28,7 @@ pub struct Server {
     pub watchdog_interval: SimDuration,
     pub max_requests: u64,
     pub boot_time: SimDuration,
+    pub listens_from: SimDuration,
     pub keep_alive: bool,
     pub keep_alive_timeout: Option<SimDuration>,
     pub request_timeout: Option<SimDuration>,
@@ -101,6 +102,7 @@ pub fn resolve(config: &ServerConfig) -> Server {
         watchdog_interval: config.watchdog_interval,
         max_requests: if gunicorn { config.max_requests } else { 0 },
         boot_time: config.boot_time,
+        listens_from: config.listens_from,
         keep_alive: config
             .keep_alive
             .unwrap_or(matches!(preset, WerkzeugThreaded | GunicornGthread)),

@@ -3,9 +3,10 @@
 use rand::RngExt;
 
 use super::config::{Config, HostConfig};
+use super::draws::{Draws, Purpose};
 use super::handler_config::{HandlerConfig, HandlerPreset, LockScope};
 use super::presets::Server;
-use crate::engine::{Engine, SimDuration, Stream, StreamSeed};
+use crate::engine::{Engine, SimDuration};
 use crate::quantities::{DurationDistribution, DurationSampler};
 use crate::resources::{
     Handoff, InterpreterId, LockId, LoopId, PoolId, Step, StepEvent, StepExecutor,
@@ -22,6 +23,18 @@ pub struct ProcessResources {
     pool: Option<PoolId>,
 }
 
+/// A request to be served.
+#[derive(Clone, Copy, Debug)]
+pub struct Service {
+    /// [`super::draws::attempt_key`]: what is drawn for it depends on this.
+    pub request: u64,
+    pub port: u64,
+    /// Computing that comes first.
+    pub lead: SimDuration,
+    /// Replaces the handler's own.
+    pub wait: Option<SimDuration>,
+}
+
 /// Makes step programs.
 #[derive(Clone, Debug)]
 pub struct ProgramMaker {
@@ -30,6 +43,8 @@ pub struct ProgramMaker {
     after: SimDuration,
     resume: SimDuration,
     spawn: (SimDuration, SimDuration),
+    /// How long the handler waits for a slow client to take its answer.
+    transfer: SimDuration,
     cooling_time: SimDuration,
     overshoot: DurationSampler,
     /// The last wait and its factor, since most waits are all alike.
@@ -41,19 +56,11 @@ pub struct ProgramMaker {
     serial: DurationSampler,
     delay: DurationSampler,
     no_op_serial: DurationSampler,
-    random: [Stream; 6],
+    draws: Draws,
     serial_lock: Option<LockId>,
     main_loop: Option<LoopId>,
     locks: Vec<LockId>,
 }
-
-const CPU: usize = 0;
-const WAIT: usize = 1;
-const OVERSHOOT: usize = 2;
-const TOGGLE: usize = 3;
-const NO_OP: usize = 4;
-const JITTER: usize = 5;
-const PURPOSES: [&str; 6] = ["cpu", "wait", "overshoot", "toggle", "no-op", "jitter"];
 
 impl ProgramMaker {
     /// Makes the shared resources of the handler in `host`.
@@ -66,12 +73,15 @@ impl ProgramMaker {
         let toggle = &handler.toggle;
         let toggles = handler.preset != HandlerPreset::Plain;
         let HostConfig { spawn_parent_cpu, spawn_child_cpu, sleep_overshoot, .. } = &config.host;
-        let random = || StreamSeed::default().stream("", "");
         Self {
             before: server.before_cpu,
             after: server.after_cpu,
             resume: server.resume_cpu,
             spawn: (*spawn_parent_cpu, *spawn_child_cpu),
+            transfer: match &config.server.proxy {
+                Some(proxy) if proxy.buffering => SimDuration::ZERO,
+                _ => config.clients.answer_transfer,
+            },
             cooling_time: config.host.cooling_time,
             overshoot: sleep_overshoot.sampler(),
             overshoot_factor: (SimDuration::ZERO, 0.0),
@@ -80,7 +90,7 @@ impl ProgramMaker {
             serial: toggle.serial.sampler(),
             delay: toggle.delay.sampler(),
             no_op_serial: toggle.no_op_serial.sampler(),
-            random: [random(), random(), random(), random(), random(), random()],
+            draws: Draws::default(),
             jitter: (config.host.cpu_cv > 0.0).then(|| {
                 let mean = SimDuration::from_whole_seconds(1);
                 DurationDistribution::Lognormal { mean, cv: config.host.cpu_cv }.sampler()
@@ -114,9 +124,7 @@ impl ProgramMaker {
 
     /// Draws anew for a replication.
     pub fn start<G: Copy>(&mut self, engine: &Engine<G>, name: &str) {
-        for (stream, purpose) in self.random.iter_mut().zip(PURPOSES) {
-            *stream = engine.stream(name, purpose);
-        }
+        self.draws.start(engine, name);
         for sampler in [&mut self.cpu, &mut self.wait, &mut self.serial, &mut self.delay] {
             sampler.rewind();
         }
@@ -124,16 +132,10 @@ impl ProgramMaker {
         self.no_op_serial.rewind();
     }
 
-    /// Appends the steps of a request about `port`: computing before, handler, computing after.
-    /// `lead` is computing that comes first; `wait` replaces the handler's own.
-    pub fn append(
-        &mut self,
-        steps: &mut Vec<Step>,
-        process: &ProcessResources,
-        port: u64,
-        lead: SimDuration,
-        wait: Option<SimDuration>,
-    ) {
+    /// Appends the steps of a request: computing before, handler, computing after.
+    pub fn append(&mut self, steps: &mut Vec<Step>, process: &ProcessResources, of: &Service) {
+        let Service { request, port, lead, wait } = *of;
+        self.draws.turn_to(request);
         let factor = self.vary();
         push_cpu(steps, process, scale(lead.saturating_add(self.before), factor));
         let slept = match (self.handler.preset, wait) {
@@ -150,11 +152,14 @@ impl ProgramMaker {
         };
         let resume = if slept { self.resume } else { SimDuration::ZERO };
         push_cpu(steps, process, scale(self.after.saturating_add(resume), factor));
+        if !self.transfer.is_zero() {
+            steps.push(Step::Wait(self.transfer));
+        }
     }
 
     fn vary(&mut self) -> f64 {
         match &mut self.jitter {
-            Some(jitter) => jitter.sample(&mut self.random[JITTER]).as_seconds(),
+            Some(jitter) => self.draws.sample(jitter, Purpose::Jitter).as_seconds(),
             None => 1.0,
         }
     }
@@ -177,9 +182,9 @@ impl ProgramMaker {
     ) -> bool {
         let lock = self.lock_of(process, port);
         steps.extend(lock.map(Step::Lock));
-        let work = self.cpu.sample(&mut self.random[CPU]);
+        let work = self.draws.sample(&mut self.cpu, Purpose::Cpu);
         push_cpu(steps, process, work);
-        let wait = self.wait.sample(&mut self.random[WAIT]);
+        let wait = self.draws.sample(&mut self.wait, Purpose::Wait);
         let slept = self.sleep(steps, wait);
         for _ in 0..self.handler.spawns {
             let (parent, child) = self.spawn;
@@ -201,7 +206,7 @@ impl ProgramMaker {
         if self.overshoot_factor.0 != wait {
             self.overshoot_factor = (wait, cooled_down(wait, self.cooling_time));
         }
-        let overshoot = self.overshoot.sample(&mut self.random[OVERSHOOT]).as_seconds();
+        let overshoot = self.draws.sample(&mut self.overshoot, Purpose::Overshoot).as_seconds();
         let late = SimDuration::from_seconds(overshoot * self.overshoot_factor.1);
         steps.push(Step::Wait(wait.saturating_add(late)));
         true
@@ -212,8 +217,8 @@ impl ProgramMaker {
         steps.push(Step::Lock(lock));
         push_cpu(steps, process, self.handler.toggle.handler_cpu);
         let share = self.handler.toggle.no_op_share;
-        if share > 0.0 && self.random[NO_OP].random::<f64>() < share {
-            let work = self.no_op_serial.sample(&mut self.random[TOGGLE]);
+        if share > 0.0 && self.draws.stream(Purpose::NoOp).random::<f64>() < share {
+            let work = self.draws.sample(&mut self.no_op_serial, Purpose::Toggle);
             self.append_serial(steps, work);
         } else {
             for _ in 0..self.handler.toggle.calls {
@@ -230,8 +235,8 @@ impl ProgramMaker {
         let cpu = scale(toggle.child_cpu, factor);
         steps.push(Step::Spawn { cpu, blocked: SimDuration::ZERO });
         let turns = toggle.turns as usize;
-        let serial = self.serial.sample(&mut self.random[TOGGLE]);
-        let delay = self.delay.sample(&mut self.random[TOGGLE]);
+        let serial = self.draws.sample(&mut self.serial, Purpose::Toggle);
+        let delay = self.draws.sample(&mut self.delay, Purpose::Toggle);
         self.append_serial(steps, serial);
         steps.push(Step::Spawn { cpu: SimDuration::ZERO, blocked: delay });
         steps.extend(self.main_loop.iter().cycle().take(turns).map(|of| Step::Turn(*of)));

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use rand::RngExt;
 
 use super::component::{Event, HttpPool, Tag};
-use super::connection::{NONE, Purpose, ServerSide};
+use super::connection::{Hop, NONE, Purpose, ServerSide};
+use super::measurement::Failure;
 use super::presets::Accepting;
-use super::program::{ProcessResources, cooled_down};
+use super::program::{ProcessResources, Service, cooled_down};
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
 use crate::resources::{JobId, Step};
 
@@ -177,7 +178,7 @@ impl HttpPool {
         if open.request_arrived {
             return true;
         }
-        if open.client == NONE && open.purpose == Purpose::Request {
+        if open.is_abandoned() {
             open.server_side = ServerSide::Closed;
             self.forget(engine, connection);
             return false;
@@ -220,8 +221,8 @@ impl HttpPool {
         connection: u32,
         lead: SimDuration,
     ) -> JobId {
-        let open = &mut self.connections[connection];
-        open.taken_up = engine.now();
+        self.connections[connection].taken_up = engine.now();
+        let open = self.connections[connection];
         let port = match open.client {
             NONE => 0,
             client => self.clients[client as usize].port,
@@ -235,7 +236,8 @@ impl HttpPool {
         self.tally.serving(engine.now(), 1);
         self.steps.clear();
         let resources = &self.processes[usize::from(process)].resources;
-        self.programs.append(&mut self.steps, resources, port, lead, wait);
+        let service = Service { request: open.request, port, lead, wait };
+        self.programs.append(&mut self.steps, resources, &service);
         self.host.submit(engine, Tag::Serve(process, connection).pack(), &self.steps)
     }
 
@@ -247,13 +249,14 @@ impl HttpPool {
         connection: u32,
     ) {
         self.processes[usize::from(process)].served += 1;
+        self.note_served(engine, process, connection);
         self.note_executed(engine, connection);
         match self.server.accepting {
             Accepting::OneByOne => {
                 let of = &mut self.processes[usize::from(process)];
                 of.closing_until = engine.now().saturating_add(self.server.close_cpu);
                 (of.current, of.job) = (NONE, None);
-                self.finish(engine, connection, true);
+                self.finish(engine, connection);
                 if self.is_spent(process) {
                     self.end_process(engine, process);
                 } else {
@@ -261,7 +264,7 @@ impl HttpPool {
                 }
             }
             Accepting::ThreadEach | Accepting::Pool => {
-                let kept = self.finish(engine, connection, true);
+                let kept = self.finish(engine, connection);
                 let work = self.server.close_cpu;
                 let interpreter = self.processes[usize::from(process)].resources.interpreter;
                 let tag = Tag::Close(process, !kept).pack();
@@ -292,15 +295,14 @@ impl HttpPool {
     }
 
     /// Answers and, unless it is kept, closes. True when it is kept.
-    fn finish<G: Copy + From<Event>>(
-        &mut self,
-        engine: &mut Engine<G>,
-        connection: u32,
-        ok: bool,
-    ) -> bool {
+    fn finish<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, connection: u32) -> bool {
         let open = &mut self.connections[connection];
-        let here = open.client != NONE;
-        let keep = here && ok && self.server.keep_alive && self.config.clients.keep_alive;
+        let here = open.is_wanted();
+        let asked = match open.hop {
+            Hop::Upstream => self.proxy.settings.keepalive > 0,
+            Hop::Server | Hop::Proxy => self.config.clients.keep_alive,
+        };
+        let keep = here && asked && self.server.keep_alive;
         if keep {
             open.request_arrived = false;
             open.request_sent = false;
@@ -311,7 +313,7 @@ impl HttpPool {
             open.server_side = ServerSide::Closed;
         }
         if here {
-            self.answer(engine, connection, ok);
+            self.answer(engine, connection, Ok(()));
         } else {
             self.forget(engine, connection);
         }
@@ -360,6 +362,7 @@ impl HttpPool {
         engine: &mut Engine<G>,
         process: u16,
     ) {
+        self.note_worker(engine, process, None);
         let of = &mut self.processes[usize::from(process)];
         of.up = false;
         of.idle = false;
@@ -371,6 +374,8 @@ impl HttpPool {
     }
 
     pub(super) fn booted<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
+        let ended = self.processes[usize::from(process)].watchdog_phase;
+        self.note_worker(engine, process, Some(ended));
         self.processes[usize::from(process)].restart();
         match self.server.accepting {
             Accepting::OneByOne => self.accept_next(engine, process),
@@ -442,8 +447,10 @@ impl HttpPool {
         connection: u32,
     ) {
         self.connections[connection].server_side = ServerSide::Closed;
-        if self.connections[connection].client == NONE {
+        if !self.connections[connection].is_wanted() {
             self.forget(engine, connection);
+        } else if self.is_upstream(connection) {
+            self.broken(engine, connection, Failure::Reset);
         }
         let of = &mut self.processes[usize::from(process)];
         if self.server.accepting == Accepting::OneByOne && of.current == connection {

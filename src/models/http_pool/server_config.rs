@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::proxy_config::ProxyConfig;
 use crate::engine::SimDuration;
 use crate::quantities::DurationDistribution;
 
@@ -52,6 +53,10 @@ pub struct ServerConfig {
     /// From the end of a worker until its successor accepts.
     #[schemars(extend("x-source" = "measured, case w01"))]
     pub boot_time: SimDuration,
+    /// The server begins to listen this long after the start of the run; a connection before is
+    /// refused. The mux simulator looks at each bridge first.
+    #[schemars(extend("x-source" = "sonic-mgmt mux_simulator.py Muxes.__init__"))]
+    pub listens_from: SimDuration,
     /// Whether connections are kept open for further requests. Werkzeug threaded and gthread can,
     /// the others cannot.
     #[schemars(extend("x-source" = "workload"))]
@@ -63,6 +68,9 @@ pub struct ServerConfig {
     /// workers block in this wait; gthread waits outside of its threads.
     #[schemars(extend("x-source" = "sonic-mgmt PR 15226: socket.setdefaulttimeout(60)"))]
     pub request_timeout: Option<SimDuration>,
+    /// A reverse proxy between the clients and the server; none for no such thing. Silent peers
+    /// connect to it as well, `clients.background` requests don't.
+    pub proxy: Option<ProxyConfig>,
     /// Whether the processor times below have the measured defaults of the preset, or 0.
     pub overhead: Overhead,
     /// Accepting a connection: processor time of the accepting thread.
@@ -115,9 +123,11 @@ impl Default for ServerConfig {
             watchdog_interval: SimDuration::from_whole_seconds(1),
             max_requests: 0,
             boot_time: SimDuration::from_millis(100),
+            listens_from: SimDuration::ZERO,
             keep_alive: None,
             keep_alive_timeout: None,
             request_timeout: None,
+            proxy: None,
             overhead: Overhead::Measured,
             accept_cpu: None,
             dispatch_cpu: None,

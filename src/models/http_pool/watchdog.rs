@@ -47,14 +47,13 @@ impl HttpPool {
             self.tally.serving(engine.now(), -1);
         }
         self.connections[connection].server_side = ServerSide::Closed;
-        let client = self.connections[connection].client;
         self.end_process(engine, process);
-        if client == NONE {
+        if !self.connections[connection].is_wanted() {
             self.forget(engine, connection);
         } else if job.is_some() {
-            self.answer(engine, connection, false);
+            self.answer(engine, connection, Err(Failure::HttpError));
         } else {
-            self.attempt_over(engine, client, Err(Failure::Reset));
+            self.broken(engine, connection, Failure::Reset);
         }
     }
 }

@@ -123,12 +123,17 @@ fn check_cost(config: &Config, findings: &mut Vec<Finding>) {
         let allowed = "a constant, exponential, gamma, Erlang or normal cost runs much faster";
         findings.push(Finding::warning("cost.estimate", problem, allowed));
     }
-    let estimate_ns = cost.full_speed_ns(config.possible_cpus) * cost.frequency_factor();
-    if estimate_ns <= 0.0 {
+    if cost.governor_factor.is_some() && cost.lowest_clock >= 1.0 {
+        let problem = "the lowest clock is the highest, so nothing is slower at it";
+        findings.push(Finding::error("cost.governor_factor", problem, "lowest_clock below 1"));
+    }
+    let algorithm = Algorithm::resolve(config);
+    let prices = Prices::new(config, algorithm.cache_factor);
+    let estimate_ns = prices.estimate_ns(prices.clock(cost.governor, 1.0));
+    if cost.full_speed_ns(config.possible_cpus) <= 0.0 {
         let allowed = "a mean above 0";
         findings.push(Finding::error("cost.estimate", "an estimate costs nothing", allowed));
     }
-    let algorithm = Algorithm::resolve(config);
     let shortest = estimate_ns * f64::from(CHAIN_FACTOR);
     if !algorithm.old_timer && shortest > TICK_BUDGET.as_nanos() as f64 {
         let problem = format!("an estimate takes {:.1} us", estimate_ns / 1e3);
@@ -145,7 +150,8 @@ fn check_capacity(config: &Config, findings: &mut Vec<Finding>) {
     }
     let prices = Prices::new(config, algorithm.cache_factor);
     let chain_max = if algorithm.calc_applies {
-        chain_max_for(prices.undisturbed_calc_loop_ns() as u64)
+        let idle = prices.clock(config.cost.governor, 0.0);
+        chain_max_for(prices.undisturbed_calc_loop_ns(idle) as u64)
     } else {
         algorithm.chain_max
     };
@@ -162,8 +168,8 @@ fn check_capacity(config: &Config, findings: &mut Vec<Finding>) {
         let allowed = "the rest is not estimated; allow more CPUs or kthreads".to_owned();
         findings.push(Finding::warning("est_cpulist_cpus", problem, allowed));
     }
-    let estimate_ns = config.cost.full_speed_ns(config.possible_cpus);
-    let row_ns = estimate_ns * config.cost.frequency_factor() * f64::from(limits.tick_max);
+    let estimate_ns = prices.estimate_ns(prices.clock(config.cost.governor, 1.0));
+    let row_ns = estimate_ns * f64::from(limits.tick_max);
     let v1 = limits.tick_max == limits.est_max_count;
     if !v1 && chain_max > 1 && row_ns > TICK_BUDGET.as_nanos() as f64 {
         let problem = format!("a full row of {} takes {:.1} ms", limits.tick_max, row_ns / 1e6);
@@ -180,6 +186,8 @@ fn check_switches(config: &Config, findings: &mut Vec<Finding>) {
         ("cache_factor", config.cache_factor.is_some()),
         ("est_max_threads", config.est_max_threads.is_some()),
         ("single_chain", config.single_chain),
+        ("host.console_line", !config.host.console_line.is_zero()),
+        ("host.failed_starts", config.host.failed_starts > 0),
     ];
     for (path, set) in kthread_switches {
         if set && config.preset == Preset::OldTimer {

@@ -4,7 +4,7 @@ use super::algorithm::Algorithm;
 use super::calc::Calc;
 use super::calc_phase::Relink;
 use super::clock::Jiffies;
-use super::config::Config;
+use super::config::{Config, Governor};
 use super::host::HostCpu;
 use super::layout::{Layout, Tag};
 use super::observation::Observation;
@@ -12,6 +12,7 @@ use super::prices::{Prices, RowTime, uniform};
 use super::rates::Rates;
 use super::task::{Task, TimeUse};
 use super::temp_list::TempList;
+use super::timeline::Timeline;
 use super::workload::Plan;
 use crate::engine::{
     Component, Engine, PriorityClass, SimDuration, SimTime, Stream, StreamSeed, Timer,
@@ -37,6 +38,8 @@ pub enum Event {
     Workload,
     /// A sysctl is written.
     Change,
+    /// Kthreads that could not be started are tried again.
+    Reload,
     /// The old timer goes off.
     SoftirqBegin,
     /// The old timer has walked all estimators.
@@ -52,6 +55,7 @@ pub enum Event {
 pub(super) struct Timers {
     pub workload: Timer,
     pub change: Timer,
+    pub reload: Timer,
     pub softirq: Timer,
     pub warm_up: Timer,
     pub end: Timer,
@@ -102,6 +106,10 @@ pub struct IpvsEstimator {
     pub(super) enabled: bool,
     pub(super) run_estimation: bool,
     pub(super) cpulist_cpus: u32,
+    /// Attempts to start a kthread that will fail.
+    pub(super) failing_starts: u32,
+    /// The cpufreq governor in force.
+    pub(super) governor: Governor,
     pub(super) next_change: usize,
     /// kthread 0 has to calculate the limits before anything is estimated: `est_calc_phase`.
     pub(super) calc_phase: bool,
@@ -115,6 +123,7 @@ pub struct IpvsEstimator {
     pub(super) removed: u64,
     /// When the run was over.
     pub(super) ended: Option<SimTime>,
+    pub(super) timeline: Timeline,
 }
 
 impl IpvsEstimator {
@@ -141,6 +150,8 @@ impl IpvsEstimator {
             enabled: false,
             run_estimation: config.run_estimation,
             cpulist_cpus: cpus,
+            failing_starts: 0,
+            governor: config.cost.governor,
             next_change: 0,
             calc_phase: algorithm.calc_phase,
             calc: Calc::default(),
@@ -150,6 +161,7 @@ impl IpvsEstimator {
             added: 0,
             removed: 0,
             ended: None,
+            timeline: Timeline::default(),
             algorithm,
             config,
         }
@@ -164,6 +176,14 @@ impl IpvsEstimator {
     pub(super) fn services_linked(&self) -> u64 {
         let total = u64::from(self.config.total_estimator);
         self.layout.linked().saturating_sub(total) / self.estimators_per_service()
+    }
+
+    /// The clock of a CPU that kthreads or softirqs kept busy for the share `load` of late,
+    /// beside the background.
+    pub(super) fn clock(&self, load: f64) -> f64 {
+        let tasks = f64::from(self.config.host.background_tasks);
+        let background = tasks / f64::from(self.cpulist_cpus.max(1));
+        self.prices.clock(self.governor, (load + background).min(1.0))
     }
 
     fn reset<G: Copy + From<Event>>(&mut self, engine: &Engine<G>) {
@@ -193,6 +213,8 @@ impl IpvsEstimator {
         self.softirq_time = None;
         self.enabled = false;
         self.run_estimation = self.config.run_estimation;
+        self.governor = self.config.cost.governor;
+        self.failing_starts = self.config.host.failed_starts;
         self.next_change = 0;
         self.calc_phase = self.algorithm.calc_phase;
         self.calc = Calc::default();
@@ -209,6 +231,7 @@ impl IpvsEstimator {
         if let Some(timers) = self.timers {
             engine.disarm(timers.workload);
             engine.disarm(timers.change);
+            engine.disarm(timers.reload);
             engine.disarm(timers.softirq);
         }
         self.ended = Some(engine.now());
@@ -236,6 +259,7 @@ impl Component for IpvsEstimator {
         let timers = Timers {
             workload: timer(),
             change: timer(),
+            reload: timer(),
             softirq: timer(),
             warm_up: timer(),
             end: timer(),
@@ -250,6 +274,7 @@ impl Component for IpvsEstimator {
             Event::End,
         );
         engine.arm(timers.warm_up, self.config.warm_up, Event::WarmUpEnd);
+        self.start_timeline(engine);
         self.load_module(engine);
         for _ in 0..self.config.workload.initial_services {
             self.add_service(engine, SimTime::ZERO);
@@ -258,6 +283,7 @@ impl Component for IpvsEstimator {
         self.arm_workload(engine);
         self.arm_change(engine);
         self.host.arm(engine, Event::CpuDone);
+        self.record(engine);
     }
 
     fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
@@ -271,11 +297,13 @@ impl Component for IpvsEstimator {
             }
             Event::Workload => self.arm_workload(engine),
             Event::Change => self.change(engine),
+            Event::Reload => self.start_tasks(engine),
             Event::SoftirqBegin => self.softirq_begin(engine),
             Event::SoftirqEnd => self.softirq_end(engine),
             Event::WarmUpEnd => self.warm_up_ended(engine.now()),
             Event::End => return self.end(engine),
         }
         self.host.arm(engine, Event::CpuDone);
+        self.record(engine);
     }
 }

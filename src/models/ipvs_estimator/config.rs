@@ -58,8 +58,9 @@ pub struct Config {
     pub total_estimator: bool,
     /// Time from loading the module to the first service. kthread 0's clock starts with the
     /// module when that is at most 4 ticks ago, so the first estimate comes that much sooner
-    /// than 49 ticks. Inferred from logs of 1.909 to 1.954 s instead of 1.96 s.
-    #[schemars(extend("x-source" = "ip_vs_est_kthread_start; lvs-devel test logs, Sep to Oct 2022"))]
+    /// than 49 ticks. 14.4 to 15.8 ms in three test logs of a Gold 6326; other logs do not show it,
+    /// and their 1.909 to 1.954 s mean 6 to 51 ms.
+    #[schemars(extend("x-source" = "ip_vs_est_kthread_start; lvs-devel test logs, Oct 2022: 'ipvs loaded' to 'starting estimator thread'"))]
     pub module_loaded_before: DurationDistribution,
     /// What an estimate costs.
     pub cost: Cost,
@@ -99,7 +100,7 @@ impl Default for Config {
             est_nice: 0,
             run_estimation: true,
             total_estimator: true,
-            module_loaded_before: SimDuration::from_millis(30).into(),
+            module_loaded_before: SimDuration::from_millis(15).into(),
             cost: Cost::default(),
             workload: Workload::default(),
             traffic: Traffic::default(),
@@ -127,7 +128,12 @@ pub enum Preset {
     Final,
 }
 
-/// What an estimate costs: `read_cost_ns` * possible CPUs * NUMA factor * governor factor.
+/// What an estimate costs: `read_cost_ns` * possible CPUs * NUMA factor * slowdown by a low clock.
+///
+/// A pass over a cached object, as the calc phase times it, is work of the core alone and takes
+/// longer as the clock is lower. A real estimate holds the same work and, on top of it, waits for
+/// memory, which the core's clock does not change. So a low clock slows the calc phase more than
+/// the estimates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cost {
@@ -146,22 +152,30 @@ pub struct Cost {
     /// How much dearer a read from another node is.
     #[schemars(range(min = 1.0, max = 20.0), extend("x-unit" = "1", "x-source" = "perf annotate: 76.5 % of the time is the first load of each line; usually 1.5 to 3"))]
     pub numa_remote_factor: f64,
-    /// The cpufreq governor while estimating.
-    #[schemars(extend("x-source" = "Kunpeng 920, 576 estimators a tick: 1.618, 3.38 to 5.56, and 8.98 ms"))]
+    /// The cpufreq governor, for the calc phase and for the estimates; `changes` may set another
+    /// one later.
+    #[schemars(extend("x-source" = "drivers/cpufreq/cpufreq_ondemand.c; lvs-devel, tests of v5 and v6 under several governors"))]
     pub governor: Governor,
-    /// How much slower than at full frequency, in place of the governor's own factor.
-    #[schemars(range(min = 0.1, max = 100.0), extend("x-unit" = "1", "x-source" = "measured tick time over that with the performance governor"))]
+    /// The lowest clock over the highest. From `min_est` at the highest over that at the lowest:
+    /// 1775 / 7379 on a Gold 6326 (the default), 8230 / 66,250 on a Kunpeng 920; 1.2 / 3.2 GHz on
+    /// an EPYC 7601.
+    #[schemars(range(min = 0.01, max = 1.0), extend("x-unit" = "share", "x-source" = "lvs-devel, v5 and v6 test logs: min_est under each governor; the CPU's data sheet"))]
+    pub lowest_clock: f64,
+    /// How much dearer an estimate is at the lowest clock than at the highest. By default it
+    /// follows from `lowest_clock` and from the share of an estimate that is work of the core:
+    /// a cached pass over an estimate, 1 / (4 * `calc_ratio`). 1.4 to 5.6 have been seen.
+    #[schemars(range(min = 1.0, max = 100.0), extend("x-unit" = "1", "x-source" = "measured tick time over that with the performance governor"))]
     pub governor_factor: Option<f64>,
     /// Coefficient of variation of a tick's cost, common to its estimators (cache and memory
     /// pressure); lognormal.
     #[schemars(range(min = 0.0, max = 3.0), extend("x-unit" = "1", "x-source" = "lvs-devel, 10 Sep 2022: max over median is 1.05 to 1.62"))]
     pub tick_cv: f64,
-    /// Real cost of an estimate, at full frequency, over what a test of the calc phase measures
-    /// for it (4 passes over a cached object). 1 is the design point; 0.36 to 2 have been seen.
+    /// Real cost of an estimate over what a test of the calc phase measures for it (4 passes over
+    /// a cached object), both at the highest clock. 1 is the design point; 0.36 to 2 have been seen.
     #[schemars(range(min = 0.01, max = 100.0), extend("x-unit" = "1", "x-source" = "lvs-devel, v4 to v6 tests: tick time over 48 * est_chain_max * min_est"))]
     pub calc_ratio: f64,
-    /// What a test of the calc phase measures (`min_est`), in place of the cost over
-    /// `calc_ratio`.
+    /// What a test of the calc phase measures (`min_est`) at the highest clock, in place of the
+    /// cost over `calc_ratio`.
     #[schemars(extend("x-source" = "the kernel's debug line 'calc: chain_max=..., min_est=...'"))]
     pub calc_value: Option<SimDuration>,
     /// Mean excess of a test of the calc phase over the least possible, exponential; the least
@@ -181,6 +195,7 @@ impl Default for Cost {
             numa_nodes: 1,
             numa_remote_factor: 2.0,
             governor: Governor::Performance,
+            lowest_clock: 1775.0 / 7379.0,
             governor_factor: None,
             tick_cv: 0.0,
             calc_ratio: 1.0,
@@ -191,17 +206,18 @@ impl Default for Cost {
     }
 }
 
-/// A cpufreq governor.
+/// A cpufreq governor: what sets the clock of a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Governor {
-    /// Full frequency: factor 1.
+    /// The highest clock.
     #[default]
     Performance,
-    /// A kthread that is mostly asleep does not raise the frequency: factor 2.77, the middle of
-    /// 2.09 to 3.44 seen.
+    /// In proportion to the load of the kthread's CPU since its last row, the highest above 95 %.
+    /// The calc phase sleeps nearly all the time, so it runs at the lowest clock unless
+    /// `host.background_tasks` keep the CPU busy.
     Ondemand,
-    /// The lowest frequency: factor 5.55.
+    /// The lowest clock.
     Powersave,
 }
 
@@ -327,9 +343,18 @@ pub struct Host {
     /// Tasks of niceness 0 that always want a CPU.
     #[schemars(range(min = 0, max = 100_000), extend("x-unit" = "tasks", "x-source" = "the user's host"))]
     pub background_tasks: u32,
+    /// How long the kernel's line "starting estimator thread" takes on the console before the
+    /// thread runs. Nothing without a serial console; 5.3 ms for its 53 characters at 115,200
+    /// baud, as the gaps between other lines of the test logs show.
+    #[schemars(extend("x-source" = "lvs-devel, v6 test log of an EPYC 7601: 91 and 37 characters in 8.66 and 3.95 ms"))]
+    pub console_line: SimDuration,
+    /// Attempts to start a kthread that fail, counted from the first of the run (no memory, say).
+    /// Each is repeated a tenth of a second later.
+    #[schemars(range(min = 0, max = 10_000), extend("x-unit" = "attempts", "x-source" = "est_reload_work_handler in ip_vs_ctl.c: repeated after HZ / 10"))]
+    pub failed_starts: u32,
 }
 
-/// A change of the sysctls. What is not given stays.
+/// A change of the sysctls or of the governor. What is not given stays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Change {
@@ -346,4 +371,8 @@ pub struct Change {
     /// Whether to estimate from now on; the kthreads are stopped or started.
     #[schemars(extend("x-source" = "ipvs_proc_run_estimation in ip_vs_ctl.c"))]
     pub run_estimation: Option<bool>,
+    /// The new governor. It restarts nothing: the chain length stays what the calc phase found
+    /// under the old one.
+    #[schemars(extend("x-source" = "cpupower frequency-set; lvs-devel, tests of v5: governor changed with a full kthread"))]
+    pub governor: Option<Governor>,
 }

@@ -77,6 +77,11 @@ impl HostCpu {
         Some(Done { slot, work, waited: elapsed.saturating_sub(work) })
     }
 
+    /// The share of the CPUs in use, in per cent.
+    pub fn busy_percent(&self) -> f64 {
+        self.cpu.busy_percent()
+    }
+
     /// Keeps the timer armed for the next completion. To be called after any change.
     pub fn arm<G: Copy>(&self, engine: &mut Engine<G>, event: impl Into<G>) {
         if let Some(timer) = self.timer {

@@ -9,14 +9,15 @@ use super::component::{Event, FIRST_FOLLOWED, IpvsEstimator};
 use super::host::Done;
 use super::layout::Place;
 use super::prices::RowTime;
-use super::task::{State, Task, TimeUse};
-use crate::engine::trace::{Lane, Span};
+use super::task::{Load, State, Task, TimeUse};
 use crate::engine::{Engine, PriorityClass, SimDuration, SimTime};
 
 /// Estimators that kthread 0 takes off the temporary list while it holds the mutex.
 const DRAIN_BATCH: u64 = 16;
 /// Ticks behind beyond which a running kthread gives up catching up.
 const MOST_TICKS_BEHIND: i64 = 8;
+/// Part of a second after which a failed start is repeated.
+const RETRIES_PER_SECOND: i64 = 10;
 /// Ticks of difference beyond which a starting kthread sets its clock anew.
 const MOST_TICKS_AT_START: i64 = 4;
 
@@ -52,6 +53,7 @@ impl IpvsEstimator {
                 settling: true,
                 last_wrap: None,
                 used: TimeUse::default(),
+                load: Load::from(now),
                 counted_since: now,
                 exists: true,
             });
@@ -68,11 +70,12 @@ impl IpvsEstimator {
             settling: true,
             last_wrap: None,
             used: TimeUse::default(),
+            load: Load::from(now),
             counted_since: now,
             exists: true,
             ..*task
         };
-        self.seen.kthreads(self.layout.kthreads());
+        self.seen.kthread_created(now, self.layout.kthreads());
         if self.enabled && !self.algorithm.old_timer && !self.is_stopped() {
             self.start_task(engine, slot);
         }
@@ -108,6 +111,10 @@ impl IpvsEstimator {
             return;
         }
         let now = self.jiffies.at(engine.now());
+        if let Some(left) = self.failing_starts.checked_sub(1) {
+            self.failing_starts = left;
+            return self.start_later(engine, now);
+        }
         let furthest = MOST_TICKS_AT_START * self.tick();
         let task = &mut self.tasks[slot];
         if (task.est_timer - now).abs() > furthest {
@@ -115,8 +122,23 @@ impl IpvsEstimator {
         }
         task.settling = true;
         task.last_wrap = None;
+        task.load = Load::from(engine.now());
         self.enter(engine.now(), slot, State::Starting);
-        engine.arm(self.tasks[slot].timer, SimDuration::ZERO, Event::Wake { slot: slot as u32 });
+        if slot == 0 && self.calc_phase {
+            self.calc_began = engine.now();
+        }
+        let line = self.config.host.console_line;
+        engine.arm(self.tasks[slot].timer, line, Event::Wake { slot: slot as u32 });
+    }
+
+    /// A task could not be started in jiffy `now`.
+    fn start_later<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, now: i64) {
+        self.seen.failed_starts += 1;
+        let delay = i64::from(self.config.hz) / RETRIES_PER_SECOND;
+        let until = self.jiffies.wheel_expiry(now, delay);
+        if let Some(timers) = self.timers {
+            engine.arm_at(timers.reload, until, PriorityClass::NORMAL, Event::Reload);
+        }
     }
 
     /// Stops a task, wherever it is. What is left of its row is not estimated this time.
@@ -152,7 +174,6 @@ impl IpvsEstimator {
         match self.tasks[slot].state {
             State::Starting if slot == 0 && self.calc_phase => {
                 self.calc = Calc::default();
-                self.calc_began = engine.now();
                 self.next_test(engine);
             }
             State::Starting => self.turn(engine, slot),
@@ -173,6 +194,7 @@ impl IpvsEstimator {
         let now = engine.now();
         let slot = done.slot;
         self.account(now, &done);
+        self.note_work(engine, slot);
         match self.tasks[slot].state {
             State::Estimating(begin, time) => {
                 self.end_row(engine, slot, begin, time);
@@ -196,6 +218,7 @@ impl IpvsEstimator {
     /// the part that lies after.
     fn account(&mut self, now: SimTime, done: &Done) {
         let task = &mut self.tasks[done.slot];
+        task.load.add(done.work);
         let whole = now.since(task.since);
         let counted = now.since(task.counted_since);
         let part = |spent: SimDuration| {
@@ -258,10 +281,11 @@ impl IpvsEstimator {
             if gap < -MOST_TICKS_BEHIND * tick {
                 task.est_timer = now;
                 self.seen.backlog_dropped();
+                self.note(engine, slot, "drops its backlog");
             }
             if gap < 0 {
                 let behind = engine.now().since(self.jiffies.start_of(now + gap));
-                let settling = task.settling;
+                let settling = self.tasks[slot].settling;
                 self.seen.late(settling, behind, self.services_linked());
                 if !settling {
                     engine.emit(super::OUTPUT_LATE_TICK, behind.as_nanos() / 1000);
@@ -307,6 +331,8 @@ impl IpvsEstimator {
         };
         let row = kthread.est_row;
         let estimators = kthread.tick_len(row);
+        let longest = kthread.longest_chain(row);
+        let load = self.tasks[slot].load.take(now);
         if row == 0 {
             let task = &mut self.tasks[slot];
             let before = task.last_wrap.replace(now);
@@ -318,8 +344,8 @@ impl IpvsEstimator {
             self.advance_row(slot);
             return false;
         }
-        let longest = kthread.longest_chain(row);
-        let time = self.prices.row(longest, estimators, &mut self.streams.cost);
+        let clock = self.clock(load);
+        let time = self.prices.row(longest, estimators, clock, &mut self.streams.cost);
         self.run(engine, slot, State::Estimating(now, time), time.tick);
         true
     }
@@ -344,16 +370,8 @@ impl IpvsEstimator {
         }
         let elapsed = now.since(begin);
         self.seen.tick(time, elapsed);
-        let owner = engine.owner();
-        if let Some(trace) = engine.trace() {
-            trace.spans.push(Span {
-                lane: Lane { component: owner, lane: slot as u32 },
-                name: "tick",
-                start: begin,
-                end: now,
-                value: (time.tick.as_nanos() / 1000) as i64,
-            });
-        }
+        let due = self.jiffies.start_of(self.tasks[slot].est_timer);
+        self.note_row(engine, slot, (due, begin), time);
         self.advance_row(slot);
     }
 

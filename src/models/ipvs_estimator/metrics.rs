@@ -165,6 +165,14 @@ const ENTRIES: &[Entry] = &[
     (detail("kthreads.max", Unit::Count, "Most kthreads at a time."), |r| {
         if r.model.algorithm.old_timer { 0.0 } else { r.model.seen.most_kthreads as f64 }
     }),
+    (
+        detail(
+            "kthread_interval",
+            Unit::Seconds,
+            "Mean time from the creation of one kthread to that of the next, in the whole run; none with fewer than two.",
+        ),
+        |r| r.model.seen.kthread_interval.mean(),
+    ),
     (headline("kthread_cpu", Unit::Share, "Mean CPU share of a kthread."), |r| {
         r.per_kthread(r.time.used.busy().as_seconds())
     }),
@@ -266,12 +274,15 @@ const ENTRIES: &[Entry] = &[
         detail(
             "calc_time",
             Unit::Seconds,
-            "Duration of the last calc phase with the unlinking after it.",
+            "From the start of kthread 0 to the end of the last calc phase, with the unlinking.",
         ),
         |r| r.model.seen.calc_time.map_or(f64::NAN, |time| time.as_seconds()),
     ),
     (detail("reloads", Unit::Count, "Times a sysctl restarted the kthreads."), |r| {
         r.model.seen.reloads as f64
+    }),
+    (detail("failed_starts", Unit::Count, "Attempts to start a kthread that failed."), |r| {
+        r.model.seen.failed_starts as f64
     }),
     (
         headline(

@@ -55,7 +55,11 @@ pub(super) struct Observation {
     pub period: Summary,
     pub kthreads_time: KthreadsTime,
     pub most_kthreads: usize,
+    /// From the creation of one kthread to that of the next, as long as their number grows.
+    pub kthread_interval: Summary,
+    last_created: SimTime,
     pub reloads: u64,
+    pub failed_starts: u64,
     pub calc_time: Option<SimDuration>,
     pub min_est_ns: Option<u64>,
     /// Services linked when the first tick was late.
@@ -77,7 +81,10 @@ impl Observation {
         self.period.clear();
         self.kthreads_time = KthreadsTime::default();
         self.most_kthreads = 0;
+        self.kthread_interval.clear();
+        self.last_created = SimTime::ZERO;
         self.reloads = 0;
+        self.failed_starts = 0;
         self.calc_time = None;
         self.min_est_ns = None;
         self.services_at_first_late = None;
@@ -149,8 +156,16 @@ impl Observation {
         }
     }
 
-    pub fn kthreads(&mut self, kthreads: usize) {
-        self.most_kthreads = self.most_kthreads.max(kthreads);
+    /// A kthread was created, and now there are `kthreads`.
+    pub fn kthread_created(&mut self, now: SimTime, kthreads: usize) {
+        if kthreads <= self.most_kthreads {
+            return;
+        }
+        if self.most_kthreads > 0 {
+            self.kthread_interval.add(now.since(self.last_created));
+        }
+        self.last_created = now;
+        self.most_kthreads = kthreads;
     }
 
     pub fn calculated(&mut self, took: SimDuration, min_est_ns: Option<u64>) {

@@ -6,7 +6,6 @@
 //! not lengthen it. Services added meanwhile wait for the lock, and are not in the walk.
 
 use super::component::{Event, IpvsEstimator};
-use crate::engine::trace::{Lane, Span};
 use crate::engine::{Engine, PriorityClass, SimTime};
 
 /// The old timer walks one list: that of the only chain that is ever used.
@@ -40,7 +39,9 @@ impl IpvsEstimator {
             self.softirq_time = None;
             return self.arm_softirq(engine, self.jiffies.at(now));
         }
-        let time = self.prices.row(estimators, estimators, &mut self.streams.cost);
+        // Between two walks this work's CPU is idle, and the governor cannot run during one.
+        let clock = self.clock(0.0);
+        let time = self.prices.row(estimators, estimators, clock, &mut self.streams.cost);
         self.softirq_time = Some(time);
         if let Some(timers) = self.timers {
             engine.arm(timers.softirq, time.tick, Event::SoftirqEnd);
@@ -55,16 +56,7 @@ impl IpvsEstimator {
         if let Some(time) = self.softirq_time.take() {
             let services = self.services_linked();
             self.seen.softirq(time, services);
-            let owner = engine.owner();
-            if let Some(trace) = engine.trace() {
-                trace.spans.push(Span {
-                    lane: Lane { component: owner, lane: 0 },
-                    name: "softirq",
-                    start: begin,
-                    end: now,
-                    value: (time.tick.as_nanos() / 1000) as i64,
-                });
-            }
+            self.note_walk(engine, begin, time);
         }
         self.arm_softirq(engine, self.jiffies.at(now));
     }

@@ -9,11 +9,9 @@ use crate::quantities::DurationSampler;
 
 /// Passes over a cached object that the design takes for one uncached estimate.
 const DESIGN_CACHE_FACTOR: f64 = 4.0;
-/// Tick time with the ondemand governor over that with performance: the middle of 3.38 to 5.56 ms
-/// over 1.618 ms.
-const ONDEMAND_FACTOR: f64 = (3.38 + 5.56) / 2.0 / 1.618;
-/// The same with powersave: 8.98 ms over 1.618 ms.
-const POWERSAVE_FACTOR: f64 = 8.98 / 1.618;
+/// Load beyond which the ondemand governor goes to the highest clock:
+/// `MICRO_FREQUENCY_UP_THRESHOLD` in `drivers/cpufreq/cpufreq_ondemand.c`.
+const UP_THRESHOLD: f64 = 0.95;
 
 impl Cost {
     /// How much dearer reads are because CPUs are on several nodes: those of the other nodes cost
@@ -23,15 +21,7 @@ impl Cost {
         local + (1.0 - local) * self.numa_remote_factor
     }
 
-    pub(super) fn frequency_factor(&self) -> f64 {
-        self.governor_factor.unwrap_or(match self.governor {
-            Governor::Performance => 1.0,
-            Governor::Ondemand => ONDEMAND_FACTOR,
-            Governor::Powersave => POWERSAVE_FACTOR,
-        })
-    }
-
-    /// Mean cost of an estimate at full frequency, in nanoseconds.
+    /// Mean cost of an estimate at the highest clock, in nanoseconds.
     pub(super) fn full_speed_ns(&self, possible_cpus: u32) -> f64 {
         let local = self.estimate.as_ref().map_or_else(
             || self.read_cost_ns * f64::from(possible_cpus),
@@ -44,12 +34,14 @@ impl Cost {
 /// Costs ready for drawing.
 #[derive(Clone, Debug)]
 pub(super) struct Prices {
-    /// Mean cost of an estimate.
-    estimate_ns: f64,
+    /// Mean cost of an estimate at the highest clock.
     full_speed_ns: f64,
-    /// A law for the cost of each estimate, to be multiplied by `factor`.
+    /// A law for the cost of each estimate, to be multiplied by `numa_factor`.
     law: Option<DurationSampler>,
-    factor: f64,
+    numa_factor: f64,
+    lowest_clock: f64,
+    /// Share of an estimate at the highest clock that is work of the core.
+    core_share: f64,
     /// Of the lognormal factor common to a tick, with mean 1.
     tick_sigma: f64,
     calc_loop_ns: f64,
@@ -75,11 +67,17 @@ impl Prices {
             || cached_pass_ns * f64::from(cache_factor),
             |value| value.as_nanos() as f64,
         );
+        let of_lowest = 1.0 / cost.lowest_clock - 1.0;
+        let core_share = match cost.governor_factor {
+            Some(factor) if of_lowest > 0.0 => (factor - 1.0) / of_lowest,
+            _ => (calc_loop_ns / f64::from(cache_factor) / full_speed_ns).min(1.0),
+        };
         Self {
-            estimate_ns: full_speed_ns * cost.frequency_factor(),
             full_speed_ns,
             law: cost.estimate.as_ref().map(|estimate| estimate.sampler()),
-            factor: cost.numa_factor() * cost.frequency_factor(),
+            numa_factor: cost.numa_factor(),
+            lowest_clock: cost.lowest_clock,
+            core_share,
             tick_sigma: libm::sqrt(libm::log1p(cost.tick_cv * cost.tick_cv)),
             calc_loop_ns,
             calc_noise: cost.calc_noise,
@@ -93,42 +91,69 @@ impl Prices {
         }
     }
 
-    /// Draws the time of a row of `estimators`, `longest` of them in its longest chain.
-    pub fn row(&mut self, longest: u32, estimators: u32, random: &mut Stream) -> RowTime {
+    /// The clock, over the highest, of a CPU that was busy for the share `load` of late:
+    /// `od_update` in `drivers/cpufreq/cpufreq_ondemand.c`.
+    pub fn clock(&self, governor: Governor, load: f64) -> f64 {
+        match governor {
+            Governor::Performance => 1.0,
+            Governor::Ondemand if load > UP_THRESHOLD => 1.0,
+            Governor::Ondemand => self.lowest_clock + load * (1.0 - self.lowest_clock),
+            Governor::Powersave => self.lowest_clock,
+        }
+    }
+
+    /// How much dearer an estimate is at `clock`: the core's part takes longer, waiting for memory
+    /// does not.
+    fn slowdown(&self, clock: f64) -> f64 {
+        1.0 - self.core_share + self.core_share / clock
+    }
+
+    /// Mean cost of an estimate at `clock`, in nanoseconds.
+    pub fn estimate_ns(&self, clock: f64) -> f64 {
+        self.full_speed_ns * self.slowdown(clock)
+    }
+
+    /// Draws the time of a row of `estimators`, `longest` of them in its longest chain, at `clock`.
+    pub fn row(
+        &mut self,
+        longest: u32,
+        estimators: u32,
+        clock: f64,
+        random: &mut Stream,
+    ) -> RowTime {
         let common = if self.tick_sigma > 0.0 {
             let z: f64 = StandardNormal.sample(random);
             libm::exp(self.tick_sigma * z - self.tick_sigma * self.tick_sigma / 2.0)
         } else {
             1.0
         };
-        let chain = self.sum(longest, random) * common;
-        let others = self.sum(estimators - longest, random) * common;
+        let factor = common * self.slowdown(clock);
+        let chain = self.sum(longest, random) * factor;
+        let others = self.sum(estimators - longest, random) * factor;
         RowTime { chain: from_ns(chain), tick: from_ns(chain + others) }
     }
 
-    /// Nanoseconds of `count` estimates.
+    /// Nanoseconds of `count` estimates at the highest clock.
     fn sum(&mut self, count: u32, random: &mut Stream) -> f64 {
         match &mut self.law {
-            None => f64::from(count) * self.estimate_ns,
-            Some(law) => law.sample_sum(u64::from(count), random).as_nanos() as f64 * self.factor,
+            None => f64::from(count) * self.full_speed_ns,
+            Some(law) => {
+                law.sample_sum(u64::from(count), random).as_nanos() as f64 * self.numa_factor
+            }
         }
     }
 
     /// Draws how much dearer than possible a test of the calc phase is, and returns what one
-    /// loop of it takes, in nanoseconds.
-    pub fn calc_loop_ns(&self, random: &mut Stream) -> f64 {
+    /// loop of it takes at `clock`, in nanoseconds.
+    pub fn calc_loop_ns(&self, clock: f64, random: &mut Stream) -> f64 {
         let excess: f64 = Exp1.sample(random);
-        self.calc_loop_ns * (1.0 + self.calc_noise * excess)
+        self.undisturbed_calc_loop_ns(clock) * (1.0 + self.calc_noise * excess)
     }
 
-    /// What an undisturbed loop takes, in nanoseconds.
-    pub fn undisturbed_calc_loop_ns(&self) -> f64 {
-        self.calc_loop_ns
-    }
-
-    /// The pass over the test object before the clock is read.
-    pub fn warm_pass_ns(&self) -> f64 {
-        self.full_speed_ns
+    /// What an undisturbed loop takes at `clock`, in nanoseconds: passes over a cached object are
+    /// work of the core alone.
+    pub fn undisturbed_calc_loop_ns(&self, clock: f64) -> f64 {
+        self.calc_loop_ns / clock
     }
 
     /// Linking or unlinking `count` estimators.
@@ -175,20 +200,43 @@ mod tests {
         let config = Config::default();
         let mut prices = Prices::new(&config, 4);
         let mut random = StreamSeed::default().stream("test", "cost");
-        let time = prices.row(16, 50_000, &mut random);
+        let time = prices.row(16, 50_000, 1.0, &mut random);
         assert_eq!(time.tick, SimDuration::from_millis(268));
         assert_eq!(time.chain, SimDuration::from_nanos(85_760));
     }
 
     #[test]
-    fn reads_from_other_nodes_and_a_low_frequency_multiply_the_cost() {
+    fn reads_from_other_nodes_multiply_the_cost() {
         let mut config = Config::default();
         config.cost.numa_nodes = 4;
         config.cost.numa_remote_factor = 3.0;
-        config.cost.governor = Governor::Powersave;
-        let expected = 2.5 * 8.98 / 1.618;
-        let factor = config.cost.numa_factor() * config.cost.frequency_factor();
-        assert!((factor - expected).abs() < 1e-12);
+        assert!((config.cost.numa_factor() - 2.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_low_clock_slows_the_calc_phase_more_than_the_estimates() {
+        let mut config = Config::default();
+        config.cost.lowest_clock = 0.25;
+        let prices = Prices::new(&config, 4);
+        // A cached pass is a quarter of an estimate at the design point: 3/4 + 4/4.
+        assert!((prices.estimate_ns(0.25) / prices.estimate_ns(1.0) - 1.75).abs() < 1e-12);
+        let loops = |clock| prices.undisturbed_calc_loop_ns(clock);
+        assert!((loops(0.25) / loops(1.0) - 4.0).abs() < 1e-12);
+        config.cost.governor_factor = Some(2.5);
+        let given = Prices::new(&config, 4);
+        assert!((given.estimate_ns(0.25) / given.estimate_ns(1.0) - 2.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn ondemand_is_in_proportion_to_the_load_and_full_above_95_percent() {
+        let mut config = Config::default();
+        config.cost.lowest_clock = 0.2;
+        let prices = Prices::new(&config, 4);
+        for (load, clock) in [(0.0, 0.2), (0.5, 0.6), (0.95, 0.96), (0.951, 1.0), (1.0, 1.0)] {
+            assert!((prices.clock(Governor::Ondemand, load) - clock).abs() < 1e-12, "{load}");
+        }
+        assert_eq!(prices.clock(Governor::Powersave, 1.0), 0.2);
+        assert_eq!(prices.clock(Governor::Performance, 0.0), 1.0);
     }
 
     #[test]
@@ -198,7 +246,7 @@ mod tests {
         let mut prices = Prices::new(&config, 4);
         let mut random = StreamSeed::default().stream("test", "cost");
         let draws: Vec<f64> = (0..20_000)
-            .map(|_| prices.row(0, 1000, &mut random).tick.as_seconds() / 5.36e-3)
+            .map(|_| prices.row(0, 1000, 1.0, &mut random).tick.as_seconds() / 5.36e-3)
             .collect();
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
         let variance = draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 19_999.0;

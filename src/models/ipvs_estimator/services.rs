@@ -182,12 +182,21 @@ impl IpvsEstimator {
         }
     }
 
-    /// A sysctl is written: the kthreads are stopped, and started with what is in force now.
+    /// A sysctl is written: the kthreads are stopped, and started with what is in force now. Or
+    /// the governor changes, which they do not notice.
     pub(super) fn change<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         let Some(change) = self.config.changes.get(self.next_change).cloned() else {
             return;
         };
         self.next_change += 1;
+        self.governor = change.governor.unwrap_or(self.governor);
+        self.arm_change(engine);
+        let of_sysctls = change.est_cpulist_cpus.is_some()
+            || change.est_nice.is_some()
+            || change.run_estimation.is_some();
+        if !of_sysctls {
+            return;
+        }
         for slot in 0..self.tasks.len() {
             self.stop_task(engine, slot);
         }
@@ -207,7 +216,6 @@ impl IpvsEstimator {
             self.seen.reloads += 1;
             self.start_tasks(engine);
         }
-        self.arm_change(engine);
     }
 
     /// Nothing is to be estimated: `ip_vs_est_stopped`.

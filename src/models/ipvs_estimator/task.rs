@@ -41,6 +41,34 @@ impl TimeUse {
     }
 }
 
+/// How busy a kthread has kept its CPU since its last row: what a governor that looks at the
+/// load once per row sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Load {
+    since: SimTime,
+    work: SimDuration,
+}
+
+impl Load {
+    /// From `now` on.
+    pub fn from(now: SimTime) -> Self {
+        Self { since: now, work: SimDuration::ZERO }
+    }
+
+    pub fn add(&mut self, work: SimDuration) {
+        self.work = self.work.saturating_add(work);
+    }
+
+    /// The share of the time until `now`, from when on the next window counts.
+    pub fn take(&mut self, now: SimTime) -> f64 {
+        let window = now.since(self.since);
+        let share =
+            if window.is_zero() { 0.0 } else { self.work.as_seconds() / window.as_seconds() };
+        *self = Self::from(now);
+        share
+    }
+}
+
 /// A kthread's task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
@@ -55,6 +83,7 @@ pub(super) struct Task {
     /// When its row 0 was due last, if it has run since.
     pub last_wrap: Option<SimTime>,
     pub used: TimeUse,
+    pub load: Load,
     /// Since when `used` counts.
     pub counted_since: SimTime,
     /// Its kthread's chains exist.

@@ -8,9 +8,11 @@ use super::liveness::LivenessState;
 use super::metrics::{Account, Durations};
 use super::program::ProgramBuilder;
 use super::queue::RouterQueue;
+use super::real_time::RealTime;
 use super::rpc::Rpc;
 use super::settings::Settings;
 use super::sync::SyncState;
+use super::timeline::Timeline;
 use super::workers::Worker;
 use super::workload::UpdateKind;
 use super::workload_state::{Arrivals, BootState, PortUpdateJob};
@@ -44,6 +46,10 @@ pub enum Event {
     RouterUpdate,
     /// A VM boots.
     Boot,
+    /// A command at real-time priority leaves its core.
+    Core(u32),
+    /// A grace period that such commands wait for has ended.
+    GracePeriod,
 }
 
 impl From<StepEvent> for Event {
@@ -195,8 +201,10 @@ pub struct L3Agent {
     /// Routers that the server moved to other agents.
     pub(super) moved: u32,
     pub(super) lanes: Lanes,
+    pub(super) real_time: RealTime,
     pub(super) streams: Streams,
     pub(super) figures: Figures,
+    pub(super) timeline: Timeline,
     pub(super) finished: bool,
 }
 
@@ -234,8 +242,10 @@ impl L3Agent {
             has_device: Vec::new(),
             moved: 0,
             lanes: Lanes::default(),
+            real_time: RealTime::default(),
             streams: Streams::new(seed, name),
             figures: Figures::new(),
+            timeline: Timeline::default(),
             finished: false,
             config,
             settings,
@@ -338,6 +348,7 @@ impl Component for L3Agent {
         self.figures.reset();
         self.finished = false;
         if self.settings.commands.is_some() {
+            self.start_timeline(engine);
             self.start_lanes(engine);
             return;
         }
@@ -354,6 +365,7 @@ impl Component for L3Agent {
         for worker in &mut self.workers {
             *worker = Worker::default();
         }
+        self.start_timeline(engine);
         self.start_sync(engine);
         self.start_liveness(engine);
         self.start_arrivals(engine);
@@ -377,7 +389,10 @@ impl Component for L3Agent {
             Event::PortUpdate => self.port_update(engine),
             Event::RouterUpdate => self.router_update(engine),
             Event::Boot => self.boot(engine),
+            Event::Core(core) => self.core_freed(engine, core),
+            Event::GracePeriod => self.grace_period_over(engine),
         }
         self.finish_when_idle(engine);
+        self.record(engine);
     }
 }

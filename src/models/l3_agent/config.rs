@@ -173,9 +173,10 @@ pub struct Host {
     pub preset: HostPreset,
     /// CPU cores shared by the agent and all that it spawns. A fraction says what all cores
     /// together do when busy (shared physical cores, a hypervisor's share). One command alone
-    /// runs at full speed from 1 core on. By preset where not given: 1.7 for `measured` (two
-    /// virtual cores), 1.3 for `measured_shared`, 4 for the others, whose cores are not reported.
-    #[schemars(range(min = 0.1, max = 1024.0), extend("x-unit" = "cores", "x-source" = "1.7: two commands at once, mode netns_exec; 1.3: 2 to 8 at once gained 1.2 to 1.45 times"))]
+    /// runs at full speed from 1 core on; commands at real-time priority use whole ones. By preset
+    /// where not given: 2 for `measured`, 1.3 for `measured_shared` (fitted on what concurrency
+    /// gained there), 4 for the others, whose cores are not reported.
+    #[schemars(range(min = 0.1, max = 1024.0), extend("x-unit" = "cores", "x-source" = "2: the measuring machine; 1.3: 2 to 8 at once beside neighbours gained 1.2 to 1.45 times"))]
     pub cores: Option<f64>,
     /// Network namespaces present; 1 per router where not given.
     #[schemars(range(min = 0, max = 1_000_000), extend("x-unit" = "namespaces", "x-source" = "workload: a DVR router has its own"))]

@@ -19,13 +19,49 @@ pub struct Lanes {
     take: u32,
     running: u32,
     accounts: Vec<Account>,
+    /// When each lane took what it runs.
+    taken: Vec<SimTime>,
 }
 
 impl Lanes {
+    /// Commands that no lane has taken.
+    #[must_use]
+    pub fn remaining(&self) -> u32 {
+        self.remaining
+    }
+
+    /// A lane takes its next commands: how many, if there are any.
+    pub fn take(&mut self) -> Option<u32> {
+        let count = self.remaining.min(self.take);
+        if count == 0 {
+            return None;
+        }
+        self.remaining -= count;
+        self.running += 1;
+        Some(count)
+    }
+
     /// True when all commands have ended.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.remaining == 0 && self.running == 0
+    }
+
+    /// A lane begins what it has taken.
+    pub fn begin(&mut self, lane: u32, now: SimTime) {
+        self.taken[lane as usize] = now;
+    }
+
+    /// When a lane began what it has taken.
+    #[must_use]
+    pub fn began(&self, lane: u32) -> SimTime {
+        self.taken[lane as usize]
+    }
+
+    /// Lanes at work.
+    #[must_use]
+    pub fn running(&self) -> u32 {
+        self.running
     }
 }
 
@@ -37,20 +73,27 @@ impl L3Agent {
         self.lanes.running = 0;
         self.lanes.accounts.clear();
         self.lanes.accounts.resize(plan.concurrency as usize, Account::default());
+        self.lanes.taken.clear();
+        self.lanes.taken.resize(plan.concurrency as usize, SimTime::ZERO);
+        self.real_time.reset();
+        if plan.real_time.is_some() {
+            return self.start_real_time(engine, plan.concurrency);
+        }
         for lane in 0..plan.concurrency {
             let first = if lane == 0 { plan.first } else { Split::default() };
             self.run_lane(engine, lane, first);
         }
     }
 
+    /// What the first command costs on top.
+    pub(super) fn first_cost(&self) -> Split {
+        self.settings.commands.map_or_else(Split::default, |plan| plan.first)
+    }
+
     fn run_lane<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, lane: u32, first: Split) {
         let Some(plan) = self.settings.commands else { return };
-        let count = self.lanes.remaining.min(self.lanes.take);
-        if count == 0 {
-            return;
-        }
-        self.lanes.remaining -= count;
-        self.lanes.running += 1;
+        let Some(count) = self.lanes.take() else { return };
+        self.lanes.begin(lane, engine.now());
         let item = self.lanes.remaining;
         self.builder.begin(ProgramKey { stage: ProgramKey::COMMAND, item, time: 0 });
         if first.total() > 0.0 {
@@ -66,12 +109,18 @@ impl L3Agent {
         lane: u32,
         parts: &Attribution,
     ) {
+        self.note_commands(engine, lane, parts);
+        self.account_lane(engine.now(), lane, parts);
+        self.run_lane(engine, lane, Split::default());
+    }
+
+    /// What a lane took has ended.
+    pub(super) fn account_lane(&mut self, now: SimTime, lane: u32, parts: &Attribution) {
         self.lanes.running -= 1;
         self.figures.worker_account.host.add(parts);
         let account = &mut self.lanes.accounts[lane as usize];
         account.host.add(parts);
         let (asked, started) = (SimTime::ZERO, SimTime::ZERO);
-        self.figures.last = LastReady { asked, started, ready: engine.now(), account: *account };
-        self.run_lane(engine, lane, Split::default());
+        self.figures.last = LastReady { asked, started, ready: now, account: *account };
     }
 }

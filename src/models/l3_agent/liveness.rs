@@ -103,12 +103,14 @@ impl L3Agent {
 
     /// The agent runs nothing but this for a while.
     pub(super) fn begin_stall<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        self.note_stall(engine);
         let step =
             Step::Cpu { work: self.config.liveness.stall, interpreter: Some(self.interpreter) };
         self.host.submit(engine, Owner::Stall.tag(0), &[step]);
     }
 
     pub(super) fn stall_over<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        self.note_stall_over(engine);
         self.liveness.stalled_until = Some(engine.now());
     }
 
@@ -186,6 +188,7 @@ impl L3Agent {
     }
 
     pub(super) fn report_answered<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        self.note_report(engine, self.liveness.due, !self.liveness.unanswered);
         let state = &mut self.liveness;
         state.reporting = false;
         if state.unanswered {

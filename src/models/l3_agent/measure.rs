@@ -73,7 +73,7 @@ impl L3Agent {
     fn write_work(&self, end: SimTime, writer: &mut Writer) {
         writer.count(&[self.builder.spawns, self.builder.privsep_calls, self.figures.arp_entries]);
         // A job that computes alone counts fully, also on a fraction of a core.
-        let busy = self.host.cpu().busy_seconds(end);
+        let busy = self.host.cpu().busy_seconds(end) + self.real_time.busy_seconds();
         writer.put(&[self.cpu_seconds(), busy / self.whole_cores() / end.as_seconds()]);
         let (calls, timed_out) = (self.rpc.calls(), self.rpc.timed_out());
         writer.count(&[calls, timed_out]);

@@ -22,7 +22,8 @@
 //! - `era`: what each Neutron release does.
 //! - `queue`: the router queue; `workers`: what is done for a router.
 //! - `sync`, `liveness`: full sync, heartbeats; `rpc`: the server and timeouts.
-//! - `workload_state`: port updates, router updates, VM boots; `lanes`: commands by themselves.
+//! - `workload_state`: port updates, router updates, VM boots; `lanes`: commands by themselves, and
+//!   `real_time`: several of them at once at real-time priority.
 //! - [`config`], [`workload`]: what a user sets; `metrics`: what is measured.
 //!
 //! A loop of more than 32 entries runs several entries as one step (`program`). The cores
@@ -33,10 +34,13 @@
 //! - More workers help only while commands are blocked or calls are waited for. On a host whose
 //!   cores are busy with commands 32 workers are as slow as 8, and a rootwrap daemon lets one
 //!   command through at a time whatever the workers and cores.
+//! - A daemon's command and the privsep calls of other workers hold each other up: with 32 workers of
+//!   `master` on two cores a resync takes a quarter longer than either the lock or the cores
+//!   alone would make it (`scenarios/l3-agent-restart.json`).
 //! - Costs without any variation (`host.variation` 0) keep workers in step: they compute together
 //!   and are blocked together, which real commands never do for long. The default is 0.15.
-//! - A capacity of 1.7 cores for the measured machine with two says what two commands at once did
-//!   there; it is a property of that machine, not of the agent.
+//! - The measured commands ran at real-time priority, which makes two at once slower than at normal
+//!   priority: `real_time` says why. `commands.real_time` switches it off; an agent is without it.
 //! - The server's costs are not published: `server` states the range of each.
 //!
 //! Left out: HA routers, SNAT ports and allowed address pairs (count them as ports), the start of
@@ -55,9 +59,11 @@ mod measure;
 mod metrics;
 mod program;
 mod queue;
+mod real_time;
 mod rpc;
 mod settings;
 mod sync;
+mod timeline;
 mod workers;
 pub mod workload;
 mod workload_state;

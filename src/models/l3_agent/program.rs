@@ -129,14 +129,19 @@ impl ProgramBuilder {
 
     /// Does `operation` `count` times in a row as one step.
     pub fn operation(&mut self, operation: &Operation, count: u32) {
-        let factor = self.draw(count);
-        let cost = operation.cost.times(factor);
+        let factor = self.count(operation, count);
+        self.spawn(operation.cost.times(factor), operation.locked);
+    }
+
+    /// Counts `operation` as done `count` times, and draws by how much its cost is to be
+    /// multiplied for that.
+    pub fn count(&mut self, operation: &Operation, count: u32) -> f64 {
         if operation.spawns > 0 {
             self.spawns += u64::from(operation.spawns) * u64::from(count);
         } else {
             self.privsep_calls += u64::from(count);
         }
-        self.spawn(cost, operation.locked);
+        self.draw(count)
     }
 
     /// A cost without variation.

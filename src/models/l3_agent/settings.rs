@@ -1,8 +1,9 @@
 //! A configuration resolved to what the component runs: operations with their costs and locks.
 
-use super::config::{ArpMethod, Config, Helper, NamespaceEntry, PrivsepCall, Program};
+use super::config::{ArpMethod, Config, Helper, HostPreset, NamespaceEntry, PrivsepCall, Program};
 use super::costs::{CLOSED_DESCRIPTOR, CostTable, Split, cores, cost_table, privsep_cost};
 use super::era::Rules;
+use super::real_time::Pieces;
 use super::workload::{Caller, CommandForm, Commands};
 
 /// One command or privsep call.
@@ -55,6 +56,8 @@ pub struct CommandPlan {
     pub each: Operation,
     /// Before the first, once.
     pub first: Split,
+    /// Each of them as it runs at real-time priority beside others.
+    pub real_time: Option<Pieces>,
 }
 
 /// Everything that is fixed before a run.
@@ -135,6 +138,23 @@ impl Costs<'_> {
 
     /// The cost of one spawned command.
     fn spawn(&self, commands: &Commands) -> Split {
+        self.overridden(
+            self.parts(commands).into_iter().fold(Split::default(), |sum, part| sum + part),
+        )
+    }
+
+    /// Caller and helper, namespace entry, program.
+    fn parts(&self, commands: &Commands) -> [Split; 3] {
+        let (table, namespaces) = (&self.table, self.namespaces);
+        [
+            self.around_entry(commands),
+            table.entry(commands.entry, namespaces),
+            table.program(commands.program, f64::from(commands.rules), namespaces),
+        ]
+    }
+
+    /// What comes before and after a command's time in its namespace: caller and helper.
+    fn around_entry(&self, commands: &Commands) -> Split {
         let table = &self.table;
         let helper = commands.helper.unwrap_or(self.config.helper);
         let caller = match (commands.caller, helper) {
@@ -142,12 +162,20 @@ impl Costs<'_> {
             (Caller::Shell, _) | (_, Helper::RootwrapDaemon) => Split::default(),
             (Caller::Python, _) => table.python_caller,
         };
-        let sum = table.fork_exec
-            + caller
-            + table.helper(helper)
-            + table.entry(commands.entry, self.namespaces)
-            + table.program(commands.program, f64::from(commands.rules), self.namespaces);
-        self.overridden(sum)
+        table.fork_exec + caller + table.helper(helper)
+    }
+
+    /// How `commands` run when they are at real-time priority and several at once.
+    fn real_time(&self, commands: &Commands, each: &Operation) -> Option<Pieces> {
+        let measured = self.config.host.preset == HostPreset::Measured;
+        let applies = commands.real_time.unwrap_or(measured)
+            && commands.concurrency > 1
+            && commands.form == CommandForm::Single
+            && !each.locked;
+        let [around, entry, program] = self.parts(commands).map(|part| part.cpu);
+        let sum = around + entry + program;
+        let share = if sum > 0.0 { (around + entry / 2.0) / sum } else { 1.0 };
+        applies.then(|| Pieces::of(each.cost, share))
     }
 
     fn overridden(&self, mut cost: Split) -> Split {
@@ -205,6 +233,7 @@ impl Costs<'_> {
                 concurrency: commands.concurrency,
                 each: self.privsep(call),
                 first: privsep_cost(call).1,
+                real_time: None,
             };
         }
         let (count, cost) = match commands.form {
@@ -215,11 +244,13 @@ impl Costs<'_> {
                 (1, self.batch_spawn(commands) + lines)
             }
         };
+        let each = Operation { cost, locked: self.is_locked(helper), spawns: 1 };
         CommandPlan {
             count,
             concurrency: commands.concurrency,
-            each: Operation { cost, locked: self.is_locked(helper), spawns: 1 },
+            each,
             first: self.table.helper_first(helper),
+            real_time: self.real_time(commands, &each),
         }
     }
 }

@@ -40,6 +40,8 @@ pub struct Worker {
     /// The state that is being processed.
     state: SimTime,
     started: SimTime,
+    /// Since when it has been in its stage.
+    since: SimTime,
     called: SimTime,
     timed_out: bool,
     account: Account,
@@ -105,10 +107,12 @@ impl L3Agent {
     ) {
         let now = engine.now();
         self.figures.queue_wait.record(now.since(update.enqueued));
+        self.note_taken(engine, worker, router, update.enqueued);
         let state = &mut self.workers[worker as usize];
         state.router = router;
         state.update = Some(update);
         state.started = now;
+        state.since = now;
         state.account = Account::default();
         state.entries = 0;
         if update.needs_fetch {
@@ -148,6 +152,7 @@ impl L3Agent {
         engine: &mut Engine<G>,
         worker: u32,
     ) {
+        self.note_stage_over(engine, worker);
         let state = &mut self.workers[worker as usize];
         let waited = engine.now().since(state.called);
         state.account.rpc = state.account.rpc.saturating_add(waited);
@@ -156,6 +161,21 @@ impl L3Agent {
             (false, Stage::Ports(subnet)) => self.write_entries(engine, worker, subnet),
             (false, _) => self.process(engine, worker),
         }
+    }
+
+    /// For the timeline: what the worker has done until now.
+    fn note_stage_over<G: Copy>(&mut self, engine: &mut Engine<G>, worker: u32) {
+        let state = &mut self.workers[worker as usize];
+        let since = std::mem::replace(&mut state.since, engine.now());
+        let name = match state.stage {
+            Stage::Free => return,
+            Stage::Fetch => "fetches the router",
+            Stage::Router => "runs commands",
+            Stage::Ports(_) => "asks for ports",
+            Stage::Entries(_) => "writes entries",
+        };
+        let router = state.router;
+        self.note_stage(engine, router, name, since);
     }
 
     /// The agent's own work and the commands for the router.
@@ -204,6 +224,7 @@ impl L3Agent {
         worker: u32,
         parts: &Attribution,
     ) {
+        self.note_stage_over(engine, worker);
         let state = &mut self.workers[worker as usize];
         state.account.host.add(parts);
         let next = match state.stage {
@@ -236,6 +257,7 @@ impl L3Agent {
         figures.router_account.add(&state.account);
         figures.last =
             LastReady { asked, started: state.started, ready: now, account: state.account };
+        self.note_ready(engine, state.router, asked, &state.account);
         let first = !self.queue.is_processed(state.router);
         self.workers[worker as usize].cached = 0;
         self.leave(engine, worker, Some(state.state));
@@ -249,6 +271,7 @@ impl L3Agent {
     fn fail<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, worker: u32) {
         self.figures.failed += 1;
         let state = self.workers[worker as usize];
+        self.note_router(engine, state.router, "timed out, put into the queue again");
         // What was written with a router that failed is written again with its next attempt.
         self.workers[worker as usize].cached = 0;
         self.cached_entries[state.router as usize] += state.cached;

@@ -85,6 +85,12 @@ impl PortUpdateJob {
         self.running == 0 && self.waiting.is_empty()
     }
 
+    /// Port updates that wait for a thread.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     fn reset(&mut self) {
         self.slots.clear();
         self.free.clear();
@@ -219,6 +225,7 @@ impl L3Agent {
         self.figures.port_update_time.record(now.since(slot.arrived));
         let account = Account { host: *parts, ..Account::default() };
         self.figures.port_update_account.add(&account);
+        self.note_port_update(engine, (slot.arrived, slot.started), &account);
         self.figures.last =
             LastReady { asked: slot.arrived, started: slot.started, ready: now, account };
         self.start_port_updates(engine);
@@ -245,6 +252,7 @@ impl L3Agent {
         if self.queue.is_processed(router) {
             self.boots.serve(SimDuration::ZERO, boots.deadline);
         }
+        self.note_router(engine, router, "VM boots");
         self.enqueue(engine, router, UpdateKind::Rpc, now, false);
     }
 

@@ -7,7 +7,7 @@
 use super::component::Orchagent;
 use super::main_loop::Phase;
 use super::traffic::Stage;
-use crate::engine::trace::{Instant, Lane, Level, Span, Trace};
+use crate::engine::trace::{Chain, Instant, Lane, Link, Span, Trace};
 use crate::engine::{Engine, SimTime};
 
 /// The lane of the main loop.
@@ -37,6 +37,8 @@ struct Path {
     up: bool,
     /// What it waits for, since when, and how many notifications were before its own then.
     waits: Option<(Stage, SimTime, i64)>,
+    /// Since when it has waited, for one thing or another.
+    since: SimTime,
 }
 
 /// An iteration of the loop under way.
@@ -54,12 +56,12 @@ struct Iteration {
 impl Timeline {
     fn start(&mut self, paths: impl Iterator<Item = bool>, trace: &mut Trace, component: u16) {
         self.paths.clear();
-        self.paths.extend(paths.map(|up| Path { up, waits: None }));
+        self.paths.extend(paths.map(|up| Path { up, waits: None, since: SimTime::ZERO }));
         self.iteration = None;
         self.ring_since = None;
         self.levels = [-1.0; LEVELS.len()];
-        trace.name_lane(Lane { component, lane: MAIN_LOOP }, "main loop");
-        trace.name_lane(Lane { component, lane: RING }, "ring thread");
+        trace.name_server(Lane { component, lane: MAIN_LOOP }, "main loop");
+        trace.name_server(Lane { component, lane: RING }, "ring thread");
         for path in 0..self.paths.len() as u32 {
             trace.name_lane(Lane { component, lane: FIRST_PATH + path }, &format!("path {path}"));
         }
@@ -143,13 +145,25 @@ impl Orchagent {
             if known.waits.map(|(stage, _, _)| stage) == waits {
                 continue;
             }
-            if let Some((stage, start, value)) = known.waits.take() {
-                let name = stage_name(stage);
-                trace.spans.push(Span { lane, name, start, end: now, value });
-                if waits.is_none() {
-                    let name = if up { "in use again" } else { "pruned" };
-                    trace.instants.push(Instant { lane, name, time: now, value: 0 });
+            match known.waits.take() {
+                Some((stage, start, value)) => {
+                    let name = stage_name(stage);
+                    trace.spans.push(Span { lane, name, start, end: now, value });
+                    if let Some(iteration) = self.timeline.iteration {
+                        let main_loop = Lane { component, lane: MAIN_LOOP };
+                        let (from, to) = ((main_loop, iteration.since), (lane, now));
+                        trace.links.push(Link { name: "handled by", from, to });
+                    }
                 }
+                None => known.since = now,
+            }
+            if waits.is_none() {
+                let outcome = if up { "in use again" } else { "pruned" };
+                trace.instants.push(Instant { lane, name: outcome, time: now, value: 0 });
+                let name = if up { "return" } else { "outage" };
+                let (start, end, server) = (known.since, now, None);
+                let (number, parts) = (0, Vec::new());
+                trace.chains.push(Chain { lane, name, number, start, end, outcome, server, parts });
             }
             let own = self.notifications.iter().position(|m| m.own && m.link == path);
             known.waits = waits.map(|stage| (stage, now, own.unwrap_or(0) as i64));
@@ -162,13 +176,7 @@ impl Orchagent {
             self.notifications.len() as f64,
             self.traffic.loss_rate() * 100.0,
         ];
-        for ((name, value), known) in LEVELS.into_iter().zip(levels).zip(&mut self.timeline.levels)
-        {
-            if *known != value {
-                *known = value;
-                trace.levels.push(Level { component, name, time, value });
-            }
-        }
+        trace.levels(component, time, LEVELS, levels, &mut self.timeline.levels);
     }
 }
 

@@ -4,8 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::plots::value_text;
-use super::super::stored::Stored;
+use super::super::stored::{Stored, value_text};
 use crate::models::ModelKind;
 use crate::scenario::parameters::{Parameter, flatten, parameters};
 

@@ -5,22 +5,24 @@
 
 mod answer;
 mod assumptions;
+mod what_if;
 
 #[cfg(test)]
 mod tests;
 
-use minijinja::{Environment, context};
+use minijinja::{Environment, Value, context};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::attribution::percent;
 use super::number::Scale;
 use super::plots::{self, DrawError, Plot};
 use super::results_csv::Number;
-use super::stored::{Figure, Stored, StoredColumn, StoredPoint};
+use super::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
 use crate::statistics::Estimate;
 
 const TEMPLATE: &str = include_str!("template.html");
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
 /// The ending decides that everything is escaped.
 const NAME: &str = "report.html";
 
@@ -30,6 +32,9 @@ pub enum HtmlError {
     /// A picture.
     #[error(transparent)]
     Draw(#[from] DrawError),
+    /// The data of the panel.
+    #[error("the report cannot be made: {0}")]
+    Data(#[from] serde_json::Error),
     /// The template.
     #[error("the report cannot be made: {0}")]
     Template(#[from] minijinja::Error),
@@ -66,6 +71,8 @@ struct Attribution<'s> {
 struct Picture {
     label: String,
     svg: String,
+    /// Whether points of the scenario are in it.
+    marked: bool,
 }
 
 #[derive(Serialize)]
@@ -90,6 +97,8 @@ pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
     let scales: Vec<Scale> = columns.iter().map(|column| scale(stored, column)).collect();
     let replications = summary.points.iter().map(|point| point.replications).max().unwrap_or(0);
     let context = context! {
+        style => STYLE,
+        script => SCRIPT,
         name => summary.scenario,
         description => summary.description,
         replications,
@@ -97,8 +106,12 @@ pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
         answer => answer::sentences(stored),
         warnings => summary.warnings,
         columns => headings(&columns, &scales),
-        rows => rows(stored, &columns, &scales),
-        figures => pictures(plots)?,
+        rows => named_rows(stored, &columns, &scales),
+        what_if => what_if_table(stored, plots, &columns, &scales)?,
+        figures => pictures(plots, false)?,
+        replays => pictures(plots, true)?,
+        replication => stored.record.as_ref().map(|record| &record.replication),
+        replayed => stored.record.as_ref().map(|record| &record.configuration),
         attributions => columns.iter().filter_map(|c| attribution(stored, c)).collect::<Vec<_>>(),
         expectations => expectations(stored),
         sources => summary.sources,
@@ -127,32 +140,71 @@ fn headings<'s>(columns: &[&'s StoredColumn], scales: &[Scale]) -> Vec<Column<'s
     columns.iter().zip(scales).map(heading).collect()
 }
 
-fn rows<'s>(stored: &'s Stored, columns: &[&StoredColumn], scales: &[Scale]) -> Vec<TableRow<'s>> {
-    let cell =
-        |estimate: Estimate, text: String| Cell { value: Number(estimate.value).to_string(), text };
-    let row = |point: &'s StoredPoint| {
-        let mut cells: Vec<Cell> = columns
-            .iter()
-            .zip(scales)
-            .flat_map(|(column, scale)| {
-                let mean = point.figure(&column.name, Figure::Mean);
-                let p95 = point.figure(&column.name, Figure::P95);
-                [cell(mean, scale.plus_minus(mean)), cell(p95, scale.value(p95))]
-            })
-            .collect();
-        let share = point.not_converged();
-        cells.push(cell(share, percent(share.value)));
-        TableRow { name: &point.configuration, note: point.note.as_deref(), cells }
-    };
-    stored.summary.points.iter().map(row).collect()
+/// A row of the table of a sweep.
+#[derive(Serialize)]
+struct SweptRow {
+    values: Vec<String>,
+    cells: Vec<Cell>,
 }
 
-fn pictures(plots: &[Plot]) -> Result<Vec<Picture>, DrawError> {
-    let picture = |plot: &Plot| -> Result<Picture, DrawError> {
-        let label = format!("{} of {}", plot.kind.name(), plot.metric);
-        Ok(Picture { label, svg: plot.drawing.svg()? })
+/// The rows of the main table: the named configurations, or all points where none is swept.
+fn named_rows<'s>(
+    stored: &'s Stored,
+    columns: &[&StoredColumn],
+    scales: &[Scale],
+) -> Vec<TableRow<'s>> {
+    let all = stored.summary.points.iter();
+    let few = all.clone().filter(|point| !point.axes.is_empty()).count() < 2;
+    let rows = all.filter(|point| few || point.axes.is_empty());
+    rows.map(|point| TableRow {
+        name: &point.configuration,
+        note: point.note.as_deref(),
+        cells: cells(point, columns, scales),
+    })
+    .collect()
+}
+
+/// The panel of a sweep and the table that stands for it without a script.
+fn what_if_table(
+    stored: &Stored,
+    plots: &[Plot],
+    columns: &[&StoredColumn],
+    scales: &[Scale],
+) -> Result<Option<Value>, HtmlError> {
+    let Some(panel) = what_if::what_if(stored, plots) else { return Ok(None) };
+    let rows = panel.points.iter().map(|choice| SweptRow {
+        values: choice.values.clone(),
+        cells: cells(&stored.summary.points[choice.index], columns, scales),
+    });
+    let rows: Vec<SweptRow> = rows.collect();
+    let data = what_if::embedded(&panel)?;
+    Ok(Some(context! { axes => panel.axes, rows, data }))
+}
+
+/// The cells of a point: mean and p95 of each metric, and what did not converge.
+fn cells(point: &StoredPoint, columns: &[&StoredColumn], scales: &[Scale]) -> Vec<Cell> {
+    let cell =
+        |estimate: Estimate, text: String| Cell { value: Number(estimate.value).to_string(), text };
+    let of_column = |(column, scale): (&&StoredColumn, &Scale)| {
+        let mean = point.figure(&column.name, Figure::Mean);
+        let p95 = point.figure(&column.name, Figure::P95);
+        [cell(mean, scale.plus_minus(mean)), cell(p95, scale.value(p95))]
     };
-    plots.iter().map(picture).collect()
+    let mut cells: Vec<Cell> = columns.iter().zip(scales).flat_map(of_column).collect();
+    let share = point.not_converged();
+    cells.push(cell(share, percent(share.value)));
+    cells
+}
+
+/// The pictures of one replication, or all others.
+fn pictures(plots: &[Plot], of_replication: bool) -> Result<Vec<Picture>, DrawError> {
+    let picture = |plot: &Plot| -> Result<Picture, DrawError> {
+        let of = if plot.metric.is_empty() { "one replication" } else { &plot.metric };
+        let label = format!("{} of {of}", plot.kind.name());
+        Ok(Picture { label, svg: plot.drawing.svg()?, marked: !plot.drawing.anchors.is_empty() })
+    };
+    let asked = |plot: &&Plot| plot.metric.is_empty() == of_replication;
+    plots.iter().filter(asked).map(picture).collect()
 }
 
 fn attribution<'s>(stored: &'s Stored, column: &StoredColumn) -> Option<Attribution<'s>> {
@@ -198,14 +250,15 @@ fn expectations(stored: &Stored) -> Vec<Expected<'_>> {
 }
 
 /// What to type to get the same again.
-fn command(manifest: &Value) -> String {
-    let text = |pointer: &str| manifest.pointer(pointer).map(plots::value_text);
+fn command(manifest: &serde_json::Value) -> String {
+    let text = |pointer: &str| manifest.pointer(pointer).map(value_text);
     let mut command = format!("convsim run {}", quoted(&text("/file").unwrap_or_default()));
     let flags = [("set", "--set"), ("vary", "--vary"), ("configuration", "--configuration")];
     for (key, flag) in flags {
-        let values = manifest.pointer(&format!("/arguments/{key}")).and_then(Value::as_array);
+        let values =
+            manifest.pointer(&format!("/arguments/{key}")).and_then(serde_json::Value::as_array);
         for value in values.into_iter().flatten() {
-            command.push_str(&format!(" {flag} {}", quoted(&plots::value_text(value))));
+            command.push_str(&format!(" {flag} {}", quoted(&value_text(value))));
         }
     }
     command

@@ -3,9 +3,13 @@
 use super::html;
 use crate::report::plots::plots;
 use crate::report::tests::{point, stored};
+use crate::scenario::Point;
 
 fn report(names: &[&str]) -> String {
-    let points = names.iter().zip(1..).map(|(name, id)| point(id, name, &[])).collect();
+    page(names.iter().zip(1..).map(|(name, id)| point(id, name, &[])).collect())
+}
+
+fn page(points: Vec<Point>) -> String {
     let mut stored = stored(points, 40);
     stored.summary.description = "How long? <script>alert(2)</script>".to_owned();
     let drawn = plots(&stored, None, None);
@@ -19,8 +23,66 @@ fn a_script_in_a_name_stays_text() {
     assert!(!page.contains("<script>alert"), "{page}");
     assert!(!page.contains("onload='"));
     assert!(page.contains("&lt;script&gt;alert(1)&lt;&#x2f;script&gt;"));
-    // The page's own script is the only one.
     assert_eq!(page.matches("<script").count(), 1);
+}
+
+/// A sweep over two parameters from `base`.
+fn swept(base: &str) -> Vec<Point> {
+    let one = |(count, size): (u64, u64)| {
+        let axes = [("orchagent.flap.count", count), ("orchagent.pop_batch_size", size)];
+        let settings = format!("orchagent.flap.count={count}, orchagent.pop_batch_size={size}");
+        point(count * 10_000 + size, &format!("{base}, {settings}"), &axes)
+    };
+    [1, 7]
+        .into_iter()
+        .flat_map(|count| [32, 128, 1024].map(|size| (count, size)))
+        .map(one)
+        .collect()
+}
+
+/// The data of the panel, as a browser reads them.
+fn data(page: &str) -> serde_json::Value {
+    let text =
+        page.split("id=\"what-if-data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn the_panel_has_every_point_of_the_sweep_with_its_place_in_the_pictures() {
+    let mut points = swept("era A");
+    points.extend(swept("era B").into_iter().map(|point| Point { id: point.id + 1, ..point }));
+    let data = data(&page(points));
+    let axis = |index: usize| (&data["axes"][index]["path"], &data["axes"][index]["values"]);
+    assert_eq!(axis(0), (&"from".into(), &serde_json::json!(["era A", "era B"])));
+    assert_eq!(axis(2).1, &serde_json::json!(["32", "128", "1024"]));
+    let choices = data["points"].as_array().unwrap();
+    assert_eq!(choices.len(), 12);
+    assert_eq!(choices[8]["at"], serde_json::json!([1, 0, 2]));
+    assert_eq!(choices[0]["figures"][0]["shares"][0], serde_json::json!([0.8, "80 %"]));
+    // Of several configurations the heat map shows the first.
+    let marked = |index: usize| !choices[index]["marks"].as_array().unwrap().is_empty();
+    assert!((0..6).all(marked));
+}
+
+#[test]
+fn a_script_in_a_name_stays_data_in_the_panel() {
+    let evil = "</script><script>alert(1)</script><!--\u{2028}&amp;";
+    let page = page(swept(evil));
+    assert!(!page.contains("<script>alert"));
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script>").count(), 2);
+    let name = data(&page)["points"][0]["name"].as_str().unwrap().to_owned();
+    assert!(name.starts_with(evil), "{name}");
+}
+
+#[test]
+fn without_a_script_the_table_of_the_sweep_stands_for_the_panel() {
+    let page = page(swept("era A"));
+    let section = page.split("<section id=\"what-if\">").nth(1).unwrap();
+    let section = section.split("</section>").next().unwrap();
+    assert!(section.contains("<div class=\"panel\" hidden></div>"));
+    assert_eq!(section.matches("<td>1024</td>").count(), 2);
+    assert!(!report(&["a", "b"]).contains("id=\"what-if\""));
 }
 
 #[test]

@@ -56,6 +56,14 @@ impl Axis {
         Self { low: first as f64 * step, high: last as f64 * step, log: false, ticks }
     }
 
+    /// From `low` to `high` as they are, with round values between them.
+    #[must_use]
+    pub fn within(low: f64, high: f64) -> Self {
+        let round = Self::linear(low, high);
+        let ticks = round.ticks.into_iter().filter(|tick| (low..=high).contains(&tick.0)).collect();
+        Self { low, high, log: false, ticks }
+    }
+
     /// Whole decades around `low` to `high`, both above 0; with 2 and 5 where they are few.
     #[must_use]
     pub fn decades(low: f64, high: f64) -> Self {
@@ -104,6 +112,12 @@ impl Axis {
             (value - self.low) / (self.high - self.low)
         };
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+
+    /// Whether `value` is on the axis rather than beyond its ends.
+    #[must_use]
+    pub fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
     }
 
     /// The ticks whose labels have room on a horizontal axis of `length`: the first and the last,

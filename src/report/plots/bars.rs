@@ -84,6 +84,28 @@ impl Rows {
         self.area.top + self.step * (index as f64 + 0.5)
     }
 
+    /// Notes where points are: those of `rows` at their rows, others of the scenario at their
+    /// figure, if that is on the axis.
+    fn anchor<'s>(
+        &self,
+        drawing: &mut Drawing,
+        stored: &'s Stored,
+        rows: &[&'s StoredPoint],
+        figure: impl Fn(usize, &StoredPoint) -> f64,
+    ) {
+        for (index, point) in rows.iter().enumerate() {
+            let (middle, half) = (self.middle(index), self.step / 2.0 - 1.0);
+            let area = Area { top: middle - half, bottom: middle + half, ..self.area };
+            drawing.anchor(&point.id, area);
+        }
+        for (index, point) in stored.summary.points.iter().enumerate() {
+            let value = figure(index, point);
+            if rows.iter().all(|row| row.id != point.id) && self.axis.holds(value) {
+                drawing.anchor_line(&point.id, self.area, self.x(value));
+            }
+        }
+    }
+
     fn data(&self, drawing: &mut Drawing, draw: impl FnOnce(&mut Drawing)) {
         let first = drawing.marks.len();
         draw(drawing);
@@ -163,6 +185,8 @@ pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
             stack(drawing, &frame, index, parts, scale.factor());
         }
     });
+    let points: Vec<&StoredPoint> = rows.iter().map(|(_, point)| *point).collect();
+    frame.anchor(&mut drawing, stored, &points, |_, point| whole(point) * scale.factor());
     Some(drawing)
 }
 
@@ -197,7 +221,7 @@ fn on(colour: plotters::style::RGBColor) -> plotters::style::RGBColor {
 }
 
 /// Names of the legend, by lines: (name, where it begins).
-fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
+pub(super) fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
     let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new()];
     let mut x = MARGIN;
     for (index, name) in names.iter().enumerate() {
@@ -215,7 +239,7 @@ fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
 }
 
 /// The legend above the bars; returns where it ends.
-fn legend(drawing: &mut Drawing, names: &[String], top: f64) -> f64 {
+pub(super) fn legend(drawing: &mut Drawing, names: &[String], top: f64) -> f64 {
     let mut y = top + LINE * 0.5;
     for row in legend_rows(names) {
         for (index, x) in row {
@@ -236,20 +260,20 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let all = rows(stored);
     let (&(baseline, first), others) = all.split_first()?;
     let of = |point| stored.values(point, &column.name);
-    let compared: Vec<(&str, Estimate)> = others
+    let to_first = |index: usize| {
+        let pairs = Pairs::new(of(index), of(baseline));
+        pairs.means(Contrast::Difference, stored.summary.confidence)
+    };
+    let compared: Vec<(&StoredPoint, Estimate)> = others
         .iter()
-        .map(|&(index, point)| {
-            let pairs = Pairs::new(of(index), of(baseline));
-            let means = pairs.means(Contrast::Difference, stored.summary.confidence);
-            (point.configuration.as_str(), means)
-        })
+        .map(|&(index, point)| (point, to_first(index)))
         .filter(|(_, estimate)| estimate.value.is_finite())
         .collect();
     if compared.is_empty() {
         return None;
     }
     let ends = || {
-        let end = |(_, e): &(&str, Estimate)| [e.value, e.interval.low, e.interval.high];
+        let end = |(_, e): &(&StoredPoint, Estimate)| [e.value, e.interval.low, e.interval.high];
         compared.iter().flat_map(end).filter(|value| value.is_finite()).chain([0.0])
     };
     let scale = Scale::for_values(column.unit(), ends());
@@ -265,7 +289,7 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         "mean of paired differences with {percent} % interval; pairs share their random numbers"
     );
     let top = heading(&mut drawing, &title, &subtitle);
-    let labels: Vec<&str> = compared.iter().map(|(name, _)| *name).collect();
+    let labels: Vec<&str> = compared.iter().map(|(p, _)| p.configuration.as_str()).collect();
     let below = scale.heading("difference");
     let figures: Vec<String> = compared.iter().map(|(_, e)| scale.plus_minus(*e)).collect();
     let widest = figures.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
@@ -277,6 +301,8 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
             whisker(drawing, &frame, index, *estimate, factor);
         }
     });
+    let points: Vec<&StoredPoint> = compared.iter().map(|(point, _)| *point).collect();
+    frame.anchor(&mut drawing, stored, &points, |index, _| to_first(index).value * factor);
     for (index, text) in figures.into_iter().enumerate() {
         drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
     }

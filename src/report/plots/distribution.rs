@@ -7,7 +7,7 @@ use super::frame::{Entry, LINE, Look, Panel, heading, legend};
 use super::style::{CURVE, HEIGHT, MARGIN, MOST_SERIES, MUTED, WIDTH, colour, dash};
 use super::sweep::capital;
 use crate::report::number::Scale;
-use crate::report::stored::{Stored, StoredColumn};
+use crate::report::stored::{Figure, Stored, StoredColumn};
 
 /// Curves that are still told apart in one picture.
 const MOST_CURVES: usize = 9;
@@ -51,6 +51,12 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
                 drawing.marks.push(Mark::Line { points, colour, width: CURVE, dash });
             }
         });
+        for point in &stored.summary.points {
+            let mean = point.figure(&column.name, Figure::Mean).value * scale.factor();
+            if panel.x.holds(mean) {
+                drawing.anchor_line(&point.id, panel.area, panel.place(mean, panel.y.low).0);
+            }
+        }
     }
     Some(drawing)
 }

@@ -158,13 +158,26 @@ pub struct Drawing {
     pub marks: Vec<Mark>,
     /// Where data may be drawn, with the marks (by index) that are data there.
     pub panels: Vec<(Area, std::ops::Range<usize>)>,
+    /// Where a point of the scenario is, for a page that points it out.
+    pub anchors: Vec<Anchor>,
+}
+
+/// Where a point of the scenario is in a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anchor {
+    /// The point's identity.
+    pub point: String,
+    /// What stands for it: around a dot, a cell, a row, or a line at its figure.
+    pub area: Area,
+    /// Whether a ring goes around it rather than a box.
+    pub round: bool,
 }
 
 impl Drawing {
     /// An empty picture.
     #[must_use]
     pub const fn new(size: Place) -> Self {
-        Self { size, marks: Vec::new(), panels: Vec::new() }
+        Self { size, marks: Vec::new(), panels: Vec::new(), anchors: Vec::new() }
     }
 
     /// Draws a solid line.
@@ -181,6 +194,26 @@ impl Drawing {
     pub fn title(&mut self, at: Place, text: impl Into<String>, colour: RGBColor) {
         let (text, align) = (text.into(), Align::Left);
         self.marks.push(Mark::Text { at, text, size: TITLE, colour, align });
+    }
+
+    /// Notes that `point` is in `area`.
+    pub fn anchor(&mut self, point: &str, area: Area) {
+        self.anchors.push(Anchor { point: point.to_owned(), area, round: false });
+    }
+
+    /// Notes that `point` is the dot at `at`.
+    pub fn anchor_dot(&mut self, point: &str, (x, y): Place) {
+        const RADIUS: f64 = 8.0;
+        let (left, right, top, bottom) = (x - RADIUS, x + RADIUS, y - RADIUS, y + RADIUS);
+        let area = Area { left, top, right, bottom };
+        self.anchors.push(Anchor { point: point.to_owned(), area, round: true });
+    }
+
+    /// Notes that the figure of `point` is at `x` in `panel`; nothing if that is beyond it.
+    pub fn anchor_line(&mut self, point: &str, panel: Area, x: f64) {
+        if (panel.left..=panel.right).contains(&x) {
+            self.anchor(point, Area { left: x - 0.5, right: x + 0.5, ..panel });
+        }
     }
 
     /// The picture as SVG. Text stays text.

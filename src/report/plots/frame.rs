@@ -26,6 +26,8 @@ pub enum Look {
     Thin(RGBColor),
     /// A filled box.
     Fill(RGBColor, f64),
+    /// What was measured, as [`measured`] draws it.
+    Measured,
 }
 
 /// One entry of the legend.
@@ -93,10 +95,19 @@ fn sample(drawing: &mut Drawing, look: Look, (x, y): Place) {
             let dash = Some((4.0, 3.0));
             drawing.marks.push(Mark::Line { points, colour, width: 1.2, dash });
         }
+        Look::Measured => measured(drawing, (x + SAMPLE / 2.0, y - 6.0), y + 6.0),
         Look::Fill(colour, opacity) => {
             let area = Area { left: x, top: y - 5.0, right: x + SAMPLE, bottom: y + 5.0 };
             drawing.marks.push(Mark::Box { area, colour, opacity });
         }
+    }
+}
+
+/// A measured range from `top` down to `bottom`: an upright with a bar at each end.
+pub fn measured(drawing: &mut Drawing, (x, top): Place, bottom: f64) {
+    drawing.line(vec![(x, top), (x, bottom)], INK, 2.0);
+    for y in [top, bottom] {
+        drawing.line(vec![(x - 6.0, y), (x + 6.0, y)], INK, 2.0);
     }
 }
 

@@ -4,10 +4,12 @@ use serde_json::Value;
 
 use super::drawing::{Align, Area, Drawing, Mark};
 use super::frame::{LINE, heading};
-use super::style::{HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, heat, on_heat, text_width};
+use super::style::{
+    HEIGHT, INK, MARGIN, MUTED, TARGET, TEXT, WIDTH, clipped, heat, on_heat, text_width,
+};
 use super::sweep::{Swept, capital, short_path};
 use crate::report::number::Scale;
-use crate::report::stored::{Figure, Stored, StoredColumn};
+use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
 
 /// The least height of a cell.
 const CELL: f64 = 26.0;
@@ -23,12 +25,17 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         let found = points.iter().find(|point| {
             point.axes.get(paths[0]) == Some(row) && point.axes.get(paths[1]) == Some(column_value)
         });
-        found.map_or(f64::NAN, |point| point.figure(&column.name, Figure::Mean).value)
+        found.copied()
     };
-    let figures: Vec<Vec<f64>> = down
+    let cells: Vec<Vec<Option<&StoredPoint>>> = down
         .values
         .iter()
         .map(|row| across.values.iter().map(|value| cell(&row.0, &value.0)).collect())
+        .collect();
+    let figure = |point: &StoredPoint| point.figure(&column.name, Figure::Mean).value;
+    let figures: Vec<Vec<f64>> = cells
+        .iter()
+        .map(|row| row.iter().map(|point| point.map_or(f64::NAN, figure)).collect())
         .collect();
     let scale = Scale::for_values(column.unit(), figures.iter().flatten().copied());
     let shade = Shade::new(figures.iter().flatten().copied());
@@ -37,8 +44,13 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let mut drawing = Drawing::new((WIDTH, height.ceil()));
     let names = (short_path(paths[0]), short_path(paths[1]));
     let title = format!("{} by {} and {}", capital(&column.title()), names.0, names.1);
-    let subtitle = scale.heading("mean");
-    let top = heading(&mut drawing, &title, &format!("{subtitle}; rows: {}", paths[0])) + 4.0;
+    let targets = targets(stored, &column.name);
+    let mut subtitle = format!("{}; rows: {}", scale.heading("mean"), paths[0]);
+    if !targets.is_empty() {
+        let texts: Vec<String> = targets.iter().map(|target| scale.bound(*target)).collect();
+        subtitle.push_str(&format!("; line: expected bound {}", texts.join(", ")));
+    }
+    let top = heading(&mut drawing, &title, &subtitle) + 4.0;
     let widest = down.values.iter().map(|v| text_width(&v.2, TEXT)).fold(0.0, f64::max);
     let area = Area {
         left: MARGIN + widest + 10.0,
@@ -67,10 +79,55 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
             let corner =
                 (area.left + cell_size.0 * column as f64, area.top + cell_size.1 * row as f64);
             draw_cell(&mut drawing, corner, cell_size, &shade, *figure, scale);
+            if let Some(point) = cells[row][column] {
+                let (left, top) = corner;
+                let (right, bottom) = (left + cell_size.0 - 1.5, top + cell_size.1 - 1.5);
+                drawing.anchor(&point.id, Area { left, top, right, bottom });
+            }
         }
+    }
+    for target in targets {
+        contour(&mut drawing, area, cell_size, &figures, target);
     }
     drawing.panels.push((area, first..drawing.marks.len()));
     Some(drawing)
+}
+
+/// The bounds that the scenario expects of the mean of `metric`, each once.
+fn targets(stored: &Stored, metric: &str) -> Vec<f64> {
+    let expectations = stored.summary.expectations.iter();
+    let about = expectations.filter(|e| e.metric == metric && e.statistic == "mean" && !e.relative);
+    let mut bounds: Vec<f64> = about.filter_map(|e| e.at_most.or(e.at_least)).collect();
+    bounds.sort_by(f64::total_cmp);
+    bounds.dedup();
+    bounds
+}
+
+/// A line between the cells on either side of `target`.
+fn contour(
+    drawing: &mut Drawing,
+    area: Area,
+    (width, height): (f64, f64),
+    figures: &[Vec<f64>],
+    target: f64,
+) {
+    let above = |row: usize, column: usize| {
+        let figure = figures.get(row).and_then(|row| row.get(column)).copied();
+        figure.filter(|figure| figure.is_finite()).map(|figure| figure > target)
+    };
+    let differ = |a: Option<bool>, b: Option<bool>| a.zip(b).is_some_and(|(a, b)| a != b);
+    for row in 0..figures.len() {
+        for column in 0..figures[row].len() {
+            let (left, top) = (area.left + width * column as f64, area.top + height * row as f64);
+            let (right, bottom) = (left + width - 0.75, top + height - 0.75);
+            if differ(above(row, column), above(row, column + 1)) {
+                drawing.line(vec![(right, top), (right, bottom)], TARGET, 3.0);
+            }
+            if differ(above(row, column), above(row + 1, column)) {
+                drawing.line(vec![(left, bottom), (right, bottom)], TARGET, 3.0);
+            }
+        }
+    }
 }
 
 fn draw_cell(

@@ -9,9 +9,11 @@ mod bars;
 mod distribution;
 pub mod drawing;
 mod frame;
+mod gantt;
 mod heat_map;
 pub mod style;
 mod sweep;
+mod timeline;
 
 #[cfg(test)]
 mod tests;
@@ -23,8 +25,8 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::stored::{Stored, StoredColumn};
+use super::timeline::Record;
 pub use drawing::{DrawError, Drawing};
-pub use sweep::text as value_text;
 
 /// What a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +41,23 @@ pub enum Kind {
     Attribution,
     /// How far each configuration is from the first.
     Difference,
+    /// What was counted in one replication over virtual time.
+    Timeline,
+    /// Who was busy with what in one replication.
+    Gantt,
 }
 
 impl Kind {
     /// All of them, in the order in which a reader wants them.
-    pub const ALL: [Self; 5] =
-        [Self::Sweep, Self::HeatMap, Self::Attribution, Self::Difference, Self::Distribution];
+    pub const ALL: [Self; 7] = [
+        Self::Sweep,
+        Self::HeatMap,
+        Self::Attribution,
+        Self::Difference,
+        Self::Distribution,
+        Self::Timeline,
+        Self::Gantt,
+    ];
 
     /// The name in files and on the command line.
     #[must_use]
@@ -55,6 +68,8 @@ impl Kind {
             Self::Distribution => "distribution",
             Self::Attribution => "attribution",
             Self::Difference => "difference",
+            Self::Timeline => "timeline",
+            Self::Gantt => "gantt",
         }
     }
 
@@ -82,6 +97,18 @@ impl Kind {
             Self::Distribution => single(distribution::distribution(stored, column)),
             Self::Attribution => single(bars::attribution(stored, column)),
             Self::Difference => single(bars::difference(stored, column)),
+            // Of a replication, not of a metric.
+            Self::Timeline | Self::Gantt => Vec::new(),
+        }
+    }
+
+    /// The picture of this kind of one replication.
+    #[must_use]
+    pub fn of_replication(self, record: &Record) -> Option<Drawing> {
+        match self {
+            Self::Timeline => timeline::timeline(record),
+            Self::Gantt => gantt::gantt(record),
+            _ => None,
         }
     }
 }
@@ -117,7 +144,16 @@ pub fn plots(stored: &Stored, kind: Option<Kind>, metric: Option<&str>) -> Vec<P
             .map(|(name, drawing)| Plot { name, kind, metric: column.name.clone(), drawing })
             .collect()
     };
-    pairs.par_iter().map(of).collect::<Vec<_>>().into_iter().flatten().collect()
+    let mut plots: Vec<Plot> =
+        pairs.par_iter().map(of).collect::<Vec<_>>().into_iter().flatten().collect();
+    if let (Some(record), None) = (&stored.record, metric) {
+        let of_record = |kind: Kind| {
+            let drawing = kind.of_replication(record)?;
+            Some(Plot { name: kind.name().to_owned(), kind, metric: String::new(), drawing })
+        };
+        plots.extend(kinds().filter_map(of_record));
+    }
+    plots
 }
 
 /// Writes each picture as SVG and PNG into `folder`; returns the names of the SVG files.

@@ -30,6 +30,9 @@ pub const PAPER: RGBColor = RGBColor(255, 255, 255);
 /// What an expectation allows.
 pub const EXPECTED: RGBColor = RGBColor(0, 158, 115);
 
+/// The line between what meets a target and what does not.
+pub const TARGET: RGBColor = RGBColor(213, 94, 0);
+
 /// The palette of Okabe and Ito (Color Universal Design, 2008), which readers with any kind of
 /// colour vision can tell apart, without its yellow, which is too pale for lines on white, and
 /// with a grey.

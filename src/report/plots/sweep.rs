@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::axis::Axis;
 use super::drawing::{Area, Drawing, Mark};
-use super::frame::{Entry, Look, Panel, heading, legend};
+use super::frame::{Entry, Look, Panel, heading, legend, measured};
 use super::style::{BAND, CURVE, EXPECTED, HEIGHT, MARGIN, MUTED, WIDTH, colour, dash};
 use crate::quantities::duration::parse_duration;
 use crate::quantities::rate::parse_rate;
 use crate::report::number::Scale;
-use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
+use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
 
 /// The values of a swept parameter, as numbers where all are numbers, durations or rates.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl Swept {
         let numbers: Option<Vec<f64>> = values.iter().map(number).collect();
         let place = |index: usize| numbers.as_ref().map_or(index as f64, |n| n[index]);
         let values = values.into_iter().enumerate().map(|(index, value)| {
-            let text = text(&value);
+            let text = value_text(&value);
             (value, place(index), text)
         });
         Self { path: path.to_owned(), values: values.collect() }
@@ -48,12 +48,6 @@ impl Swept {
     fn axis(&self) -> Axis {
         Axis::at_values(self.values.iter().map(|(_, place, text)| (*place, text.clone())).collect())
     }
-}
-
-/// A value for a reader.
-#[must_use]
-pub fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn number(value: &Value) -> Option<f64> {
@@ -79,9 +73,7 @@ fn series<'s>(stored: &'s Stored, swept: &Swept) -> Vec<Series<'s>> {
     for point in stored.summary.points.iter().filter(|point| point.axes.len() == 1) {
         let Some((path, value)) = point.axes.iter().next() else { continue };
         let Some(x) = (*path == swept.path).then(|| swept.place(value)).flatten() else { continue };
-        let suffix = format!("{path}={}", text(value));
-        let base = point.configuration.strip_suffix(&suffix).unwrap_or(&point.configuration);
-        let name = base.trim_end_matches([',', ' ']).to_owned();
+        let name = point.base().to_owned();
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push((x, point)),
             None => all.push(Series { name, points: vec![(x, point)] }),
@@ -93,16 +85,18 @@ fn series<'s>(stored: &'s Stored, swept: &Swept) -> Vec<Series<'s>> {
     all
 }
 
-/// What an expectation allows, where the point it speaks of is on the axis.
-struct Allowed {
+/// What an expectation allows and what was measured, where the point it speaks of is on the axis.
+struct Allowed<'s> {
     x: f64,
     low: f64,
     high: f64,
+    measured: Option<(f64, f64)>,
+    source: &'s str,
 }
 
 /// Bounds for the mean of `metric`; a point of the sweep is found by its identity, so that an
 /// expectation for a named configuration counts where the sweep passes through it.
-fn allowed(stored: &Stored, metric: &str, all: &[Series<'_>]) -> Vec<Allowed> {
+fn allowed<'s>(stored: &'s Stored, metric: &str, all: &[Series<'_>]) -> Vec<Allowed<'s>> {
     let of = |name: &str| stored.summary.points.iter().find(|point| point.configuration == name);
     let expectations = stored.summary.expectations.iter();
     let about = expectations.filter(|e| e.metric == metric && e.statistic == "mean" && !e.relative);
@@ -112,7 +106,9 @@ fn allowed(stored: &Stored, metric: &str, all: &[Series<'_>]) -> Vec<Allowed> {
             let points = all.iter().flat_map(|series| &series.points);
             let x = points.clone().find(|(_, point)| point.id == *id)?.0;
             let low = expectation.at_least.unwrap_or(f64::NEG_INFINITY);
-            Some(Allowed { x, low, high: expectation.at_most.unwrap_or(f64::INFINITY) })
+            let high = expectation.at_most.unwrap_or(f64::INFINITY);
+            let (measured, source) = (expectation.measured, expectation.source.as_str());
+            Some(Allowed { x, low, high, measured, source })
         })
         .collect()
 }
@@ -136,7 +132,11 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
         let mean = figure(point, Figure::Mean);
         [mean.value, mean.interval.low, mean.interval.high, figure(point, Figure::P95).value]
     });
-    let bounds = allowed.iter().flat_map(|allowed| [allowed.low, allowed.high]);
+    let ends = |a: &Allowed<'_>| {
+        let (low, high) = a.measured.unwrap_or((f64::NAN, f64::NAN));
+        [a.low, a.high, low, high]
+    };
+    let bounds = allowed.iter().flat_map(ends);
     let y = Axis::for_figures(figures.chain(bounds).map(|value| value * factor));
 
     let mut drawing = Drawing::new((WIDTH, HEIGHT));
@@ -160,11 +160,12 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
         let text = "range expected of the mean".to_owned();
         entries.push(Entry { look: Look::Fill(EXPECTED, 0.35), text });
     }
+    entries.extend(sources(&allowed));
     let right = legend(&mut drawing, &entries, top + 8.0);
     let outer = Area { left: MARGIN, top: top + 4.0, right, bottom: HEIGHT - MARGIN + 6.0 };
     let panel = Panel::draw(&mut drawing, outer, swept.axis(), y, path);
     panel.data(&mut drawing, |drawing| {
-        for Allowed { x, low, high } in &allowed {
+        for Allowed { x, low, high, .. } in &allowed {
             // An open end reaches the end of the axis, and so is clipped there.
             let clip = |bound: f64| (bound * factor).clamp(panel.y.low, panel.y.high);
             let (x, top) = panel.place(*x, clip(*high));
@@ -179,8 +180,26 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
         for (index, series) in all.iter().enumerate() {
             curve(drawing, &panel, index, series, metric, factor);
         }
+        for (x, (low, high)) in allowed.iter().filter_map(|a| Some((a.x, a.measured?))) {
+            let top = panel.place(x, high * factor);
+            measured(drawing, top, panel.place(x, low * factor).1);
+        }
     });
     Some(drawing)
+}
+
+/// Where the measured figures come from, each source once.
+fn sources(allowed: &[Allowed<'_>]) -> Vec<Entry> {
+    let mut sources: Vec<&str> = Vec::new();
+    for allowed in allowed.iter().filter(|allowed| allowed.measured.is_some()) {
+        // What follows a colon is the figure itself.
+        let source = allowed.source.split(": ").next().unwrap_or_default();
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    let entry = |source| Entry { look: Look::Measured, text: format!("measured: {source}") };
+    sources.into_iter().map(entry).collect()
 }
 
 fn curve(
@@ -210,6 +229,12 @@ fn curve(
     let points = places(&|point| mean(point).value);
     for at in &points {
         drawing.marks.push(Mark::Dot { at: *at, radius: 3.6, colour: colour(index) });
+    }
+    for (x, point) in &series.points {
+        let value = mean(point).value;
+        if value.is_finite() {
+            drawing.anchor_dot(&point.id, panel.place(*x, value * factor));
+        }
     }
     let dash = dash(index);
     drawing.marks.push(Mark::Line { points, colour: colour(index), width: CURVE, dash });

@@ -3,7 +3,10 @@
 use super::drawing::{Area, Mark};
 use super::style::{INK, text_width};
 use super::*;
+use crate::engine::trace::{Chain, Lane, Level};
+use crate::engine::{SimTime, Trace};
 use crate::report::tests::{point, stored};
+use crate::report::timeline::Timeline;
 use crate::scenario::Point;
 
 fn named(names: &[&str]) -> Vec<Point> {
@@ -49,11 +52,85 @@ fn galleries() -> Vec<(&'static str, Vec<Plot>)> {
         ("dense", swept("", &dense), 12),
         ("single replication", named(&["a", "b"]), 1),
     ];
-    all.into_iter()
+    let mut galleries: Vec<_> = all
+        .into_iter()
         .map(|(name, points, replications)| {
             (name, plots(&stored(points, replications), None, None))
         })
-        .collect()
+        .collect();
+    galleries.push(("few lanes", of_replication(&record(3, 2, 1))));
+    galleries.push(("many lanes", of_replication(&record(40, 6, 12))));
+    galleries
+}
+
+/// A replication with so many lanes, counters and kinds of events.
+fn record(lanes: u32, levels: usize, kinds: usize) -> Record {
+    const NAMES: [&str; 12] = [
+        "down",
+        "pruned",
+        "SYN dropped",
+        "SYN again",
+        "ACK dropped: accept queue full",
+        "answered",
+        "read timeout",
+        "connect timeout",
+        "reset",
+        "seen dead",
+        "VM boots",
+        "up",
+    ];
+    let mut trace = Trace::default();
+    let at = |millis: u32| SimTime::from_nanos(u64::from(millis) * 1_000_000);
+    let lane = |lane: u32| Lane { component: 0, lane };
+    trace.name_server(lane(0), "main loop");
+    for path in 1..lanes {
+        trace.name_lane(lane(path), &format!("a path with quite a long name, {path}"));
+        let (start, end) = (at(path * 37), at(path * 900));
+        trace.span(lane(path), NAMES[path as usize % 12], (start, end), 0);
+        trace.span(lane(path), "overlapping", (at(path * 40), at(path * 600)), 0);
+        trace.instant(lane(path), NAMES[path as usize % kinds], end);
+        let (name, outcome, parts) = ("outage", "pruned", Vec::new());
+        let (lane, number, server) = (lane(path), 0, None);
+        trace.chains.push(Chain { lane, name, number, start, end, outcome, server, parts });
+    }
+    for step in 0..2_000 {
+        trace.span(lane(0), NAMES[step as usize % 9], (at(step * 20), at(step * 20 + 15)), 0);
+        for name in &NAMES[..levels] {
+            let (time, value) = (at(step * 20), f64::from(step * 7_919 % 1_000) * 98.7);
+            trace.levels.push(Level { component: 0, name, time, value });
+        }
+    }
+    let components = ["orchagent".to_owned()];
+    let timeline = Timeline { components: &components, trace: &trace };
+    Record::new(timeline, LONG, format!("17 ({LONG})"))
+}
+
+fn of_replication(record: &Record) -> Vec<Plot> {
+    let plot = |kind: Kind| Plot {
+        name: kind.name().to_owned(),
+        kind,
+        metric: String::new(),
+        drawing: kind.of_replication(record).unwrap(),
+    };
+    vec![plot(Kind::Timeline), plot(Kind::Gantt)]
+}
+
+#[test]
+fn a_gantt_chart_says_what_each_colour_is_and_who_each_lane_is() {
+    let plots = of_replication(&record(3, 2, 1));
+    let texts = texts(&plots[1]);
+    for text in ["main loop", "overlapping", "other"] {
+        assert!(texts.contains(&text.to_owned()), "{text}: {texts:?}");
+    }
+    assert!(texts.iter().any(|text| text.starts_with("a path with quite a long")), "{texts:?}");
+}
+
+fn texts(plot: &Plot) -> Vec<String> {
+    let text = |mark: &Mark| match mark {
+        Mark::Text { text, .. } => Some(text.clone()),
+        _ => None,
+    };
+    plot.drawing.marks.iter().filter_map(text).collect()
 }
 
 fn all_pictures(mut check: impl FnMut(&str, &Plot)) {
@@ -99,14 +176,22 @@ fn labels_do_not_collide_and_stay_in_the_picture() {
 }
 
 #[test]
+fn every_point_of_a_sweep_is_found_in_its_picture() {
+    all_pictures(|name, plot| {
+        let (wide, high) = plot.drawing.size;
+        let picture = Area { left: 0.0, top: 0.0, right: wide, bottom: high };
+        assert!(plot.drawing.anchors.iter().all(|a| picture.holds(&a.area, 0.0)), "{name}");
+    });
+    let stored = stored(swept("", &[32, 64, 128, 256]), 12);
+    for plot in plots(&stored, None, Some("packet_loss_duration")) {
+        let found = |id: &str| plot.drawing.anchors.iter().any(|anchor| anchor.point == id);
+        let first = usize::from(plot.kind == Kind::Difference);
+        assert!(stored.summary.points[first..].iter().all(|p| found(&p.id)), "{}", plot.name);
+    }
+}
+
+#[test]
 fn every_series_has_an_entry() {
-    let texts = |plot: &Plot| -> Vec<String> {
-        let text = |mark: &Mark| match mark {
-            Mark::Text { text, .. } => Some(text.clone()),
-            _ => None,
-        };
-        plot.drawing.marks.iter().filter_map(text).collect()
-    };
     let two = stored(named(&["pop 1024", "pop 128"]), 40);
     let mut kinds = Vec::new();
     for plot in plots(&two, None, None) {
@@ -137,6 +222,38 @@ fn a_heat_map_has_the_number_of_every_cell() {
     let (_, cells) = &drawn[0].drawing.panels[0];
     let marks = &drawn[0].drawing.marks[cells.clone()];
     assert_eq!(marks.iter().filter(|mark| matches!(mark, Mark::Text { .. })).count(), 9);
+    // Nothing expected of these points: no line.
+    assert!(!marks.iter().any(|mark| matches!(mark, Mark::Line { .. })));
+}
+
+#[test]
+fn a_heat_map_has_a_line_where_the_expected_bound_is_crossed() {
+    let mut results = stored(grid(), 12);
+    let figure = |point: &crate::report::stored::StoredPoint| {
+        point.figure("packet_loss_duration", crate::report::stored::Figure::Mean).value
+    };
+    let figures: Vec<f64> = results.summary.points.iter().map(figure).collect();
+    let bound = f64::midpoint(figures[1], figures[2]);
+    let expectation = &mut results.summary.expectations[0];
+    (expectation.relative, expectation.at_most) = (false, Some(bound));
+    expectation.statistic = "mean".to_owned();
+    results.summary.expectations.truncate(1);
+    let drawn = plots(&results, Some(Kind::HeatMap), Some("packet_loss_duration"));
+    let (_, cells) = &drawn[0].drawing.panels[0];
+    let lines = drawn[0].drawing.marks[cells.clone()].iter();
+    // Figures fall from point to point: two cells of the first row are above the bound.
+    assert_eq!(lines.filter(|mark| matches!(mark, Mark::Line { .. })).count(), 3);
+    assert!(texts(&drawn[0]).iter().any(|text| text.contains("expected bound")));
+}
+
+#[test]
+fn what_was_measured_is_marked_with_its_source() {
+    let mut points = named(&["pop 1024"]);
+    points.extend(swept("", &[64, 128, 1024]));
+    points[0].id = points[3].id;
+    let drawn = plots(&stored(points, 40), Some(Kind::Sweep), Some("packet_loss_duration"));
+    let texts = texts(&drawn[0]);
+    assert!(texts.iter().any(|text| text.starts_with("measured: sonic-buildimage")), "{texts:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The Trace Event Format (JSON), as ui.perfetto.dev and chrome://tracing read it: complete events
-//! (X), counters (C) and metadata (M), with whole ids and times in microseconds.
+//! (X), counters (C), arrows (s and f) and metadata (M), with whole ids and times in microseconds.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Timeline;
 use crate::engine::SimTime;
-use crate::engine::trace::{Lane, Span};
+use crate::engine::trace::{Lane, Link, Span};
 
 /// Writes the timeline. Spans that overlap in one lane go to lanes of their own, as the format
 /// has no place for two at once that are not one within the other.
@@ -28,12 +28,14 @@ pub fn write_chrome(timeline: Timeline<'_>, output: impl Write) -> io::Result<()
         spans.entry(span.lane).or_default().push(span);
     }
     let mut thread: u32 = 0;
+    let mut places = Places::default();
     for lane in timeline.lanes() {
         let own = spans.remove(&lane).unwrap_or_default();
         for (row, spans) in rows(own).into_iter().enumerate() {
             thread += 1;
             let suffix = if row > 0 { format!(" ({})", row + 1) } else { String::new() };
             writer.thread(timeline, lane, thread, &suffix)?;
+            places.0.entry(lane).or_default().push((thread, spans.clone()));
             for span in spans {
                 let duration = micros(span.end.as_nanos() - span.start.as_nanos());
                 let args = json!({ "value": span.value });
@@ -46,6 +48,9 @@ pub fn write_chrome(timeline: Timeline<'_>, output: impl Write) -> io::Result<()
             }
         }
     }
+    for (id, link) in timeline.trace.links.iter().enumerate() {
+        writer.link(id, link, &places)?;
+    }
     for level in &timeline.trace.levels {
         let ts = micros(level.time.as_nanos());
         let args = json!({ level.name: level.value });
@@ -56,6 +61,22 @@ pub fn write_chrome(timeline: Timeline<'_>, output: impl Write) -> io::Result<()
     }
     writer.output.write_all(b"\n]}\n")?;
     writer.output.flush()
+}
+
+/// The rows of each lane, by the thread that they are shown as.
+#[derive(Default)]
+struct Places<'t>(BTreeMap<Lane, Vec<(u32, Vec<&'t Span>)>>);
+
+impl Places<'_> {
+    /// The thread on which something is going on in `lane` at `time`.
+    fn thread(&self, (lane, time): (Lane, SimTime)) -> Option<u32> {
+        let rows = self.0.get(&lane)?;
+        let row = rows.iter().find(|(_, spans)| {
+            let begun = spans.partition_point(|span| span.start <= time);
+            begun.checked_sub(1).is_some_and(|last| spans[last].end >= time)
+        });
+        row.map(|(thread, _)| *thread)
+    }
 }
 
 struct EventWriter<W> {
@@ -83,6 +104,25 @@ impl<W: Write> EventWriter<W> {
         let order = json!({ "sort_index": thread });
         for (kind, args) in [("thread_name", name), ("thread_sort_index", order)] {
             let event = json!({ "ph": "M", "name": kind, "pid": pid, "tid": thread, "args": args });
+            self.event(&event)?;
+        }
+        Ok(())
+    }
+
+    /// An arrow; an end where nothing is going on has nothing to hold on to.
+    fn link(&mut self, id: usize, link: &Link, places: &Places<'_>) -> io::Result<()> {
+        let (Some(from), Some(to)) = (places.thread(link.from), places.thread(link.to)) else {
+            return Ok(());
+        };
+        for (kind, (lane, time), thread) in [("s", link.from, from), ("f", link.to, to)] {
+            let (pid, ts) = (u32::from(lane.component) + 1, micros(time.as_nanos()));
+            let mut event = json!({
+                "ph": kind, "id": id, "name": link.name, "cat": "wait", "pid": pid, "tid": thread,
+                "ts": ts,
+            });
+            if kind == "f" {
+                event["bp"] = json!("e");
+            }
             self.event(&event)?;
         }
         Ok(())

@@ -1,65 +1,106 @@
-//! Why something took as long as it did: the chain of what each lane waited for, with what its
-//! component was busy with meanwhile.
+//! Why something took as long as it did: what it waited for, with what those that it waited for were
+//! busy with meanwhile.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Timeline;
 use super::text::rounded;
-use crate::engine::SimDuration;
-use crate::engine::trace::{Lane, Span};
+use crate::engine::trace::{Chain, Lane, Span};
+use crate::engine::{SimDuration, SimTime};
 use crate::quantities::duration::format_duration;
 
-/// A component's first lane is what everything else in it waits for.
-const BUSY: u32 = 0;
 /// What lasted less than this share of its chain is not broken down.
 const WORTH_BREAKING_DOWN: f64 = 0.02;
+/// Most kinds of things that were done meanwhile.
+const MOST_KINDS: usize = 4;
 
-/// A chain for each lane that something happened to, in the order in which they begin.
+/// The longest chains, the longest first, at most `most`.
 #[must_use]
-pub fn explain(timeline: Timeline<'_>) -> String {
+pub fn explain(timeline: Timeline<'_>, most: usize) -> String {
+    let mut chains: Vec<&Chain> = timeline.trace.chains.iter().collect();
+    chains.sort_by_key(|chain| Reverse(lasted(chain)));
+    let Some(shortest) = chains.last() else {
+        return "nothing that had an outcome was recorded; see --text\n".to_owned();
+    };
     let mut text = String::new();
-    let instants = || timeline.trace.instants.iter();
-    let mut lanes = timeline.lanes();
-    // In the order in which their chains begin.
-    lanes.sort_by_key(|lane| instants().find(|i| i.lane == *lane).map(|i| i.time));
-    for lane in lanes.into_iter().filter(|lane| lane.lane != BUSY) {
-        let mut instants = instants().filter(|i| i.lane == lane);
-        // What has no beginning has no cause to tell.
-        let Some(first) = instants.next() else { continue };
-        let spans: Vec<&Span> =
-            timeline.trace.spans.iter().filter(|span| span.lane == lane).collect();
-        let name = timeline.lane(lane);
-        let at = |time: crate::engine::SimTime| format!("{:.3} s", time.as_seconds());
-        let _ = write!(text, "{name} {} at {}", first.name, at(first.time));
-        let total = spans.iter().map(|span| span.end.since(span.start).as_seconds()).sum::<f64>();
-        let mut marks = instants.peekable();
-        for span in &spans {
-            while let Some(mark) = marks.next_if(|mark| mark.time <= span.start) {
-                let _ = write!(text, "\n    {} at {}", mark.name, at(mark.time));
-            }
-            let lasted = span.end.since(span.start);
-            let _ = write!(text, "\n    -> {} {}", span.name, short(lasted));
-            if lasted.as_seconds() >= total * WORTH_BREAKING_DOWN {
-                text.push_str(&meanwhile(timeline, lane, span));
-            }
-        }
-        for mark in marks {
-            let _ = write!(text, "\n    -> {} at {}", mark.name, at(mark.time));
-        }
-        text.push_str("\n\n");
+    for chain in chains.iter().take(most) {
+        one(&mut text, timeline, chain);
     }
-    if text.is_empty() {
-        text.push_str("nothing that has a beginning was recorded; see --text\n");
+    if chains.len() > most {
+        let more = chains.len() - most;
+        let _ = writeln!(text, "and {more} more, the shortest {}", short(lasted(shortest)));
     }
     text
 }
 
-/// How much of `span` its component was busy with what, ended or under way in it.
-fn meanwhile(timeline: Timeline<'_>, lane: Lane, span: &Span) -> String {
-    let busy = Lane { lane: BUSY, ..lane };
+fn lasted(chain: &Chain) -> SimDuration {
+    chain.end.since(chain.start)
+}
+
+fn one(text: &mut String, timeline: Timeline<'_>, chain: &Chain) {
+    let Chain { lane, name, number, start, end, outcome, .. } = *chain;
+    let number = if number > 0 { format!(" {number}") } else { String::new() };
+    let at = |time: SimTime| format!("{:.3} s", time.as_seconds());
+    let within = |time: SimTime| start <= time && time <= end;
+    let whose = timeline.lane(lane);
+    let _ = write!(
+        text,
+        "{whose}: {name}{number} from {}, {outcome} after {}",
+        at(start),
+        short(lasted(chain))
+    );
+    let mut spans: Vec<&Span> = timeline
+        .trace
+        .spans
+        .iter()
+        .filter(|span| span.lane == lane && within(span.start) && within(span.end))
+        .collect();
+    spans.sort_by_key(|span| (span.start, span.end));
+    let instants = timeline.trace.instants.iter().filter(|i| i.lane == lane && within(i.time));
+    let mut marks = instants.peekable();
+    for span in &spans {
+        while let Some(mark) = marks.next_if(|mark| mark.time <= span.start) {
+            let _ = write!(text, "\n    {} at {}", mark.name, at(mark.time));
+        }
+        let took = span.end.since(span.start);
+        let _ = write!(text, "\n    -> {} {}", span.name, short(took));
+        if took.as_seconds() >= lasted(chain).as_seconds() * WORTH_BREAKING_DOWN {
+            text.push_str(&meanwhile(timeline, chain, span));
+        }
+        // What happened while it lasted is part of it: a retransmission, a drop.
+        while let Some(mark) = marks.next_if(|mark| mark.time < span.end) {
+            let _ = write!(text, "\n       {} at {}", mark.name, at(mark.time));
+        }
+    }
+    for mark in marks {
+        let _ = write!(text, "\n    -> {} at {}", mark.name, at(mark.time));
+    }
+    text.push_str(&parts(chain));
+    text.push_str("\n\n");
+}
+
+/// Where the time of a chain went beside what its spans say.
+fn parts(chain: &Chain) -> String {
+    let worth = lasted(chain).as_seconds() * WORTH_BREAKING_DOWN;
+    let mut parts = chain.parts.clone();
+    parts.retain(|(_, time)| !time.is_zero() && time.as_seconds() >= worth);
+    parts.sort_by_key(|(_, time)| Reverse(*time));
+    let parts: Vec<String> =
+        parts.iter().map(|(name, time)| format!("{name} {}", short(*time))).collect();
+    if parts.is_empty() { String::new() } else { format!("\n    of which {}", parts.join(", ")) }
+}
+
+/// How much of `span` those that the chain waited for were busy with what, ended or under way in it.
+fn meanwhile(timeline: Timeline<'_>, chain: &Chain, span: &Span) -> String {
+    let is_server = |lane: Lane| match chain.server {
+        Some(server) => lane == server,
+        None => lane.component == chain.lane.component && timeline.trace.servers.contains(&lane),
+    };
     let mut kinds: BTreeMap<&str, (u64, SimDuration)> = BTreeMap::new();
-    for other in timeline.trace.spans.iter().filter(|other| other.lane == busy) {
+    let others = timeline.trace.spans.iter().filter(|other| is_server(other.lane));
+    for other in others.filter(|_| chain.server != Some(chain.lane)) {
         let (start, end) = (other.start.max(span.start), other.end.min(span.end));
         if start < end {
             let (count, sum) = kinds.entry(other.name).or_default();
@@ -68,7 +109,7 @@ fn meanwhile(timeline: Timeline<'_>, lane: Lane, span: &Span) -> String {
         }
     }
     let mut kinds: Vec<(&str, (u64, SimDuration))> = kinds.into_iter().collect();
-    kinds.sort_by_key(|(_, (_, sum))| std::cmp::Reverse(*sum));
+    kinds.sort_by_key(|(_, (_, sum))| Reverse(*sum));
     let part = |(name, (count, sum)): &(&str, (u64, SimDuration))| {
         format!("{count} x {name} {}", short(*sum))
     };
@@ -76,7 +117,7 @@ fn meanwhile(timeline: Timeline<'_>, lane: Lane, span: &Span) -> String {
     if span.value > 0 {
         parts.push(format!("behind {} at its beginning", span.value));
     }
-    parts.extend(kinds.iter().map(part));
+    parts.extend(kinds.iter().take(MOST_KINDS).map(part));
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 

@@ -1,8 +1,9 @@
-//! What happened when in one replication: for ui.perfetto.dev (`chrome`), as text (`text`), and as
-//! the causal chain of each lane (`explain`).
+//! What happened when in one replication: for ui.perfetto.dev (`chrome`), as text (`text`), as the
+//! causal chains of what was waited for (`explain`), and for pictures (`record`).
 
 mod chrome;
 mod explain;
+mod record;
 mod text;
 
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod tests;
 
 pub use chrome::write_chrome;
 pub use explain::explain;
+pub use record::{Bar, Events, FILE, LaneRecord, Level, Record};
 pub use text::text;
 
 use crate::engine::Trace;

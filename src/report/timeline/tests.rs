@@ -1,8 +1,8 @@
 //! Timelines of made-up events.
 
 use super::*;
-use crate::engine::SimTime;
-use crate::engine::trace::{Instant, Level, Span};
+use crate::engine::trace::{Chain, Instant, Level, Link, Span};
+use crate::engine::{SimDuration, SimTime};
 
 fn at(millis: u64) -> SimTime {
     SimTime::from_nanos(millis * 1_000_000)
@@ -14,7 +14,7 @@ fn trace() -> Trace {
     let span =
         |lane, name, start, end, value| Span { lane, name, start: at(start), end: at(end), value };
     let mut trace = Trace::default();
-    trace.name_lane(busy, "main loop");
+    trace.name_server(busy, "main loop");
     trace.name_lane(path, "<path> \"3\"");
     trace.spans = vec![
         span(busy, "route batch", 0, 500, 1024),
@@ -29,6 +29,19 @@ fn trace() -> Trace {
     trace.instants = vec![instant("down", 100), instant("pruned", 1200)];
     let level = |time, value| Level { component: 0, name: "routes waiting", time: at(time), value };
     trace.levels = vec![level(0, 2048.0), level(500, 1024.5)];
+    let link = |from, to| Link { name: "handled by", from: (busy, at(from)), to: (path, at(to)) };
+    // Nothing goes on at the end of the second.
+    trace.links = vec![link(501, 1000), link(0, 1500)];
+    trace.chains = vec![Chain {
+        lane: path,
+        name: "outage",
+        number: 7,
+        start: at(100),
+        end: at(1200),
+        outcome: "pruned",
+        server: None,
+        parts: vec![("computing", SimDuration::from_millis(300)), ("nothing", SimDuration::ZERO)],
+    }];
     trace
 }
 
@@ -49,7 +62,7 @@ fn a_chrome_trace_has_whole_ids_and_no_overlap_within_a_lane() {
     let mut ends: std::collections::BTreeMap<u64, f64> = std::collections::BTreeMap::new();
     for event in events {
         let kind = event["ph"].as_str().unwrap();
-        assert!(["X", "C", "M"].contains(&kind), "{event}");
+        assert!(["X", "C", "M", "s", "f"].contains(&kind), "{event}");
         assert!(event["pid"].is_u64(), "{event}");
         if kind == "M" {
             continue;
@@ -69,6 +82,42 @@ fn a_chrome_trace_has_whole_ids_and_no_overlap_within_a_lane() {
         .collect();
     assert_eq!(names, ["main loop", "<path> \"3\"", "<path> \"3\" (2)"]);
     assert_eq!(events.iter().filter(|event| event["ph"] == "C").count(), 2);
+    let ends: Vec<_> = events.iter().filter(|event| event["cat"] == "wait").collect();
+    let kinds: Vec<_> = ends.iter().map(|event| event["ph"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["s", "f"]);
+    assert_eq!((&ends[0]["id"], &ends[0]["ts"]), (&ends[1]["id"], &501_000.into()));
+}
+
+#[test]
+fn a_record_is_read_back_as_it_was_and_knows_its_window() {
+    let record = with_timeline(|timeline| Record::new(timeline, "pop 128", "0".to_owned()));
+    assert_eq!(Record::read(&record.json()), Some(record.clone()));
+    let names: Vec<&str> = record.lanes.iter().map(|lane| lane.name.as_str()).collect();
+    assert_eq!(names, ["main loop", "<path> \"3\""]);
+    // Two of the path's spans overlap.
+    assert_eq!(record.lanes[1].rows, 2);
+    assert!(record.window.0 < 0.1 && record.window.1 >= 1.2 && record.end == 1.2);
+    assert_eq!(record.events[0].name, "down");
+    assert!(Record::read("{}").is_none());
+}
+
+#[test]
+fn many_steps_are_kept_as_their_extremes() {
+    let components = ["a".to_owned()];
+    let mut trace = Trace::default();
+    for step in 0..100_000_u64 {
+        let value = if step == 77_777 { 9.0 } else { (step % 2) as f64 };
+        let time = SimTime::from_nanos(step * 1_000_000);
+        for name in ["queue", "processor share (%)"] {
+            trace.levels.push(Level { component: 0, name, time, value });
+        }
+    }
+    let timeline = Timeline { components: &components, trace: &trace };
+    let record = Record::new(timeline, "pop 128", "0".to_owned());
+    let values = |index: usize| record.levels[index].steps.iter().map(|step| step.1);
+    assert!(record.levels[0].steps.len() < 5_000);
+    assert_eq!(values(0).fold(0.0, f64::max), 9.0);
+    assert!(values(1).all(|share| (0.45..0.6).contains(&share)));
 }
 
 #[test]
@@ -78,5 +127,5 @@ fn the_text_is_in_order_of_time() {
 
 #[test]
 fn the_chain_says_what_was_waited_for_and_what_went_on_meanwhile() {
-    insta::assert_snapshot!(with_timeline(explain));
+    insta::assert_snapshot!(with_timeline(|timeline| explain(timeline, 3)));
 }

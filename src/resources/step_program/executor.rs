@@ -92,6 +92,8 @@ pub enum StepEvent {
 pub struct StepExecutor<E> {
     pub(super) cpu: ProcessorSharingCpu,
     pub(super) cpu_timer: Option<Timer>,
+    /// The state of `cpu` for which its timer was armed last.
+    pub(super) armed_for: u64,
     pub(super) wake_timer: Option<Timer>,
     pub(super) locks: Vec<Mutex<u32>>,
     pub(super) interpreters: Vec<Interpreter>,
@@ -125,6 +127,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         Self {
             cpu,
             cpu_timer: None,
+            armed_for: u64::MAX,
             wake_timer: None,
             locks: Vec::new(),
             interpreters: Vec::new(),
@@ -212,6 +215,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     pub fn start<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>, component: &str) {
         self.cpu.reset();
         self.cpu_timer = Some(engine.add_timer());
+        self.armed_for = u64::MAX;
         self.wake_timer = Some(engine.add_timer());
         self.locks.iter_mut().for_each(Mutex::reset);
         self.pools.iter_mut().for_each(ServerPool::reset);
@@ -290,7 +294,11 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     pub fn handle<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>, event: StepEvent) {
         let now = engine.now();
         match event {
-            StepEvent::Computed => self.collect_computed(engine),
+            StepEvent::Computed => {
+                // What it was armed for has come.
+                self.armed_for = u64::MAX;
+                self.collect_computed(engine);
+            }
             StepEvent::Waited { slot } => {
                 let job = &mut self.jobs[slot as usize];
                 let waited = now.since(job.since);
@@ -330,8 +338,12 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         }
     }
 
-    fn arm_cpu<G: Copy + From<E>>(&self, engine: &mut Engine<G>) {
+    fn arm_cpu<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>) {
         debug_assert!(self.cpu_timer.is_some(), "the executor was not started");
+        if self.armed_for == self.cpu.changes() {
+            return;
+        }
+        self.armed_for = self.cpu.changes();
         if let Some(timer) = self.cpu_timer {
             self.cpu.arm(engine, timer, E::from(StepEvent::Computed));
         }

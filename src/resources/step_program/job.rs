@@ -105,6 +105,22 @@ impl Attribution {
         parts.into_iter().fold(SimDuration::ZERO, SimDuration::saturating_add)
     }
 
+    /// The parts with their names, for a reader.
+    #[must_use]
+    pub const fn named(&self) -> [(&'static str, SimDuration); 9] {
+        [
+            ("computing", self.cpu),
+            ("waiting for a core", self.cpu_wait),
+            ("waiting for the interpreter", self.interpreter_wait),
+            ("waiting for a lock", self.lock_wait),
+            ("commands computing", self.spawn_cpu),
+            ("commands blocked", self.spawn_blocked),
+            ("waiting as its program says", self.wait),
+            ("waiting for a thread", self.pool_wait),
+            ("waiting for child jobs", self.join_wait),
+        ]
+    }
+
     /// Adds each part of `other`.
     pub fn add(&mut self, other: &Self) {
         let sum = |part: &mut SimDuration, of: SimDuration| *part = part.saturating_add(of);

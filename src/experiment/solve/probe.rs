@@ -1,0 +1,85 @@
+//! One value of the parameter, with the figures it has so far.
+
+use crate::scenario::Statistic;
+use crate::scenario::target::Target;
+use crate::statistics::{Estimate, Moments, Rate, Sorted};
+
+/// Whether a value meets the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meets {
+    /// The whole interval does.
+    Yes,
+    /// The whole interval does not.
+    No,
+    /// The interval straddles the bound.
+    Undecided,
+}
+
+/// A value that was run.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// Index of the value.
+    pub value: usize,
+    /// The figure of each replication; NaN where there is none, infinite for a time that did not
+    /// come about.
+    pub figures: Vec<f64>,
+    /// The figure over the replications, with its interval.
+    pub estimate: Estimate,
+    /// Whether it meets the target.
+    pub meets: Meets,
+}
+
+impl Probe {
+    /// With `figures` so far; its interval is at `confidence`.
+    #[must_use]
+    pub fn new(value: usize, figures: Vec<f64>, target: &Target, confidence: f64) -> Self {
+        let estimate = estimate(&figures, target.figure.statistic, confidence);
+        let meets = verdict(estimate, target);
+        Self { value, figures, estimate, meets }
+    }
+
+    /// How many replications have no figure, or took longer than the horizon.
+    #[must_use]
+    pub fn missing(&self) -> usize {
+        self.figures.iter().filter(|figure| !figure.is_finite()).count()
+    }
+}
+
+/// A figure over replications.
+#[must_use]
+pub fn estimate(figures: &[f64], statistic: Statistic, confidence: f64) -> Estimate {
+    let numbers = || figures.iter().copied().filter(|figure| !figure.is_nan());
+    let quantile =
+        |probability| Sorted::new(numbers().collect()).quantile_estimate(probability, confidence);
+    match statistic {
+        Statistic::P50 => quantile(0.50),
+        Statistic::P95 => quantile(0.95),
+        Statistic::P99 => quantile(0.99),
+        Statistic::Min => Estimate::exact(numbers().fold(f64::NAN, f64::min)),
+        Statistic::Max => Estimate::exact(numbers().fold(f64::NAN, f64::max)),
+        Statistic::NotConverged => {
+            let hits = numbers().filter(|&figure| figure > 0.5).count() as u64;
+            Rate { hits, trials: numbers().count() as u64 }.estimate(confidence)
+        }
+        // What may never come about has no finite mean.
+        Statistic::Mean if numbers().any(f64::is_infinite) => Estimate::exact(f64::INFINITY),
+        Statistic::Mean => numbers().collect::<Moments>().mean_estimate(confidence),
+    }
+}
+
+fn verdict(estimate: Estimate, target: &Target) -> Meets {
+    let interval = estimate.interval;
+    if estimate.value.is_nan() {
+        return Meets::Undecided;
+    }
+    let (meets, fails) = if target.at_most {
+        (interval.high <= target.bound, interval.low > target.bound)
+    } else {
+        (interval.low >= target.bound, interval.high < target.bound)
+    };
+    match (meets, fails) {
+        (true, _) => Meets::Yes,
+        (_, true) => Meets::No,
+        _ => Meets::Undecided,
+    }
+}

@@ -1,0 +1,110 @@
+//! Where figures come from.
+
+use std::io;
+
+use crate::experiment::row::{Row, RowSink, Status};
+use crate::experiment::{self, Batch};
+use crate::models::Unit;
+use crate::scenario::Scenario;
+use crate::scenario::target::FigureOf;
+
+/// Gives the figures of replications.
+pub trait Source {
+    /// The figures of each batch, by replication: NaN where there is none. Batches name a value by
+    /// its index.
+    ///
+    /// # Errors
+    /// What keeps them from being had.
+    fn figures(&mut self, batches: &[Batch]) -> io::Result<Vec<Vec<f64>>>;
+}
+
+/// The points of a scenario.
+pub struct ScenarioSource<'s> {
+    scenario: &'s Scenario,
+    /// The points that are meant, by index of the value.
+    points: Vec<usize>,
+    figure: FigureOf,
+    unit: Unit,
+    threads: usize,
+    progress: &'s mut dyn Watcher,
+    failed: u64,
+}
+
+/// Is told what goes on.
+pub trait Watcher: RowSink {
+    /// So many more replications will be run.
+    fn expect(&mut self, replications: u64);
+}
+
+impl<'s> ScenarioSource<'s> {
+    /// The figure `figure` of `points` of `scenario`.
+    pub fn new(
+        scenario: &'s Scenario,
+        points: Vec<usize>,
+        figure: FigureOf,
+        threads: usize,
+        progress: &'s mut dyn Watcher,
+    ) -> Self {
+        let unit = figure.unit(&scenario.columns());
+        Self { scenario, points, figure, unit, threads, progress, failed: 0 }
+    }
+
+    /// How many replications failed with a fault in a model.
+    #[must_use]
+    pub const fn failed(&self) -> u64 {
+        self.failed
+    }
+}
+
+impl Source for ScenarioSource<'_> {
+    fn figures(&mut self, batches: &[Batch]) -> io::Result<Vec<Vec<f64>>> {
+        let count = |batch: &Batch| batch.replications.end.saturating_sub(batch.replications.start);
+        let tasks: Vec<Batch> = batches
+            .iter()
+            .map(|batch| Batch {
+                point: self.points[batch.point],
+                replications: batch.replications.clone(),
+            })
+            .collect();
+        self.progress.expect(tasks.iter().map(count).sum());
+        let mut taken =
+            Taken { figure: self.figure, unit: self.unit, values: Vec::new(), failed: 0 };
+        let sinks: &mut [&mut dyn RowSink] = &mut [&mut taken, &mut *self.progress];
+        experiment::run(self.scenario, &tasks, self.threads, sinks)?;
+        self.failed += taken.failed;
+        let mut values = taken.values.into_iter();
+        Ok(tasks.iter().map(|task| values.by_ref().take(count(task) as usize).collect()).collect())
+    }
+}
+
+/// The rows' figures in the order in which they come.
+struct Taken {
+    figure: FigureOf,
+    unit: Unit,
+    values: Vec<f64>,
+    failed: u64,
+}
+
+impl RowSink for Taken {
+    fn row(&mut self, row: &Row) -> io::Result<()> {
+        self.failed += u64::from(row.status == Status::Failed);
+        self.values.push(figure_of(row, self.figure, self.unit));
+        Ok(())
+    }
+}
+
+/// The figure of a row: 1 for "did not converge" where that is asked. A time that did not come
+/// about within the horizon is longer than any.
+fn figure_of(row: &Row, figure: FigureOf, unit: Unit) -> f64 {
+    if row.status == Status::Failed {
+        return f64::NAN;
+    }
+    let Some(column) = figure.column else {
+        return f64::from(u8::from(row.status != Status::Converged));
+    };
+    match row.figures.get(column).copied() {
+        Some(value) if value.is_nan() && unit == Unit::Seconds => f64::INFINITY,
+        Some(value) => value,
+        None => f64::NAN,
+    }
+}

@@ -1,0 +1,232 @@
+//! What the timeline of a traced run shows: the full sync, a lane for each worker and each router,
+//! reports, and what waits.
+//!
+//! A run that is not traced pays one test per event.
+
+use super::component::L3Agent;
+use super::metrics::Account;
+use crate::engine::trace::{Chain, Lane, Link, Trace};
+use crate::engine::{Engine, SimTime};
+use crate::resources::Attribution;
+
+const LEVELS: [&str; 5] = [
+    "updates waiting",
+    "busy workers",
+    "port updates waiting",
+    "commands running",
+    "processor share (%)",
+];
+
+/// The lane of the full sync. Those of the workers follow, or of a list of commands.
+const SYNC: u32 = 0;
+
+/// The state after the last event.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    levels: [f64; LEVELS.len()],
+    seen_dead: bool,
+    stalled_since: SimTime,
+}
+
+impl L3Agent {
+    /// Begins the timeline, if the run is traced.
+    pub(super) fn start_timeline<G: Copy>(&mut self, engine: &mut Engine<G>) {
+        let component = engine.owner();
+        self.timeline = Timeline { levels: [-1.0; LEVELS.len()], ..Timeline::default() };
+        let at = |lane| Lane { component, lane };
+        if let Some(trace) = engine.trace() {
+            trace.name_lane(at(SYNC), "full sync");
+            let commands = self.settings.commands;
+            let (count, what) = match commands {
+                Some(plan) => (plan.concurrency, "commands"),
+                None => (self.workers.len() as u32, "worker"),
+            };
+            for worker in 0..count {
+                trace.name_server(at(1 + worker), &format!("{what} {worker}"));
+            }
+            if commands.is_none() {
+                trace.name_lane(at(self.reports_lane()), "reports");
+                trace.name_lane(at(self.reports_lane() + 1), "port updates");
+                for router in 0..self.settings.all_routers {
+                    trace.name_lane(at(self.router_lane(router)), &format!("router {router}"));
+                }
+            }
+        }
+        self.record(engine);
+    }
+
+    fn reports_lane(&self) -> u32 {
+        1 + self.workers.len() as u32
+    }
+
+    fn router_lane(&self, router: u32) -> u32 {
+        self.reports_lane() + 2 + router
+    }
+
+    /// Records what the event just handled has changed.
+    #[inline]
+    pub(super) fn record<G: Copy>(&mut self, engine: &mut Engine<G>) {
+        let (now, component) = (engine.now(), engine.owner());
+        let Some(trace) = engine.trace() else { return };
+        let workers = if self.settings.commands.is_some() { 0 } else { self.busy_workers() };
+        let values = [
+            self.queue.waiting() as f64,
+            workers as f64,
+            self.port_update_jobs.waiting() as f64,
+            f64::from(self.lanes.running()),
+            self.host.cpu().busy_percent(),
+        ];
+        trace.levels(component, now, LEVELS, values, &mut self.timeline.levels);
+        if self.liveness.seen_dead && !self.timeline.seen_dead {
+            self.timeline.seen_dead = true;
+            trace.instant(Lane { component, lane: self.reports_lane() }, "seen dead", now);
+        }
+    }
+
+    fn traced<'e, G: Copy>(
+        engine: &'e mut Engine<G>,
+        lane: u32,
+    ) -> Option<(&'e mut Trace, Lane, SimTime)> {
+        let (now, component) = (engine.now(), engine.owner());
+        engine.trace().map(|trace| (trace, Lane { component, lane }, now))
+    }
+
+    /// The agent stalls from now on.
+    pub(super) fn note_stall<G: Copy>(&mut self, engine: &Engine<G>) {
+        self.timeline.stalled_since = engine.now();
+    }
+
+    /// The stall is over.
+    pub(super) fn note_stall_over<G: Copy>(&mut self, engine: &mut Engine<G>) {
+        let since = self.timeline.stalled_since;
+        if let Some((trace, lane, now)) = Self::traced(engine, self.reports_lane()) {
+            trace.span(lane, "stalled", (since, now), 0);
+        }
+    }
+
+    /// The agent has the answer to the report that was due at `due`, or goes on without.
+    pub(super) fn note_report<G: Copy>(
+        &mut self,
+        engine: &mut Engine<G>,
+        due: SimTime,
+        answered: bool,
+    ) {
+        if let Some((trace, lane, now)) = Self::traced(engine, self.reports_lane()) {
+            let name = if answered { "report" } else { "report not answered in time" };
+            trace.span(lane, name, (due, now), 0);
+        }
+    }
+
+    /// A router's update was taken from the queue by a worker.
+    pub(super) fn note_taken<G: Copy>(
+        &mut self,
+        engine: &mut Engine<G>,
+        worker: u32,
+        router: u32,
+        queued: SimTime,
+    ) {
+        let lane = self.router_lane(router);
+        if let Some((trace, lane, now)) = Self::traced(engine, lane) {
+            trace.span(lane, "waits in the queue", (queued, now), 0);
+            let worker = Lane { lane: 1 + worker, ..lane };
+            trace.links.push(Link { name: "taken by", from: (lane, now), to: (worker, now) });
+        }
+    }
+
+    /// A worker has done something for a router since `since`.
+    pub(super) fn note_stage<G: Copy>(
+        &mut self,
+        engine: &mut Engine<G>,
+        router: u32,
+        name: &'static str,
+        since: SimTime,
+    ) {
+        if let Some((trace, lane, now)) = Self::traced(engine, self.router_lane(router)) {
+            trace.span(lane, name, (since, now), 0);
+        }
+    }
+
+    /// Something happened to a router.
+    pub(super) fn note_router<G: Copy>(
+        &mut self,
+        engine: &mut Engine<G>,
+        router: u32,
+        what: &'static str,
+    ) {
+        if let Some((trace, lane, now)) = Self::traced(engine, self.router_lane(router)) {
+            trace.instant(lane, what, now);
+        }
+    }
+
+    /// A router that was asked for at `asked` is ready.
+    pub(super) fn note_ready<G: Copy>(
+        &mut self,
+        engine: &mut Engine<G>,
+        router: u32,
+        asked: SimTime,
+        account: &Account,
+    ) {
+        if let Some((trace, lane, end)) = Self::traced(engine, self.router_lane(router)) {
+            trace.instant(lane, "ready", end);
+            let mut parts = vec![("calls to the server", account.rpc)];
+            parts.extend(account.host.named());
+            trace.chains.push(Chain {
+                lane,
+                name: "update",
+                number: 0,
+                start: asked,
+                end,
+                outcome: "ready",
+                server: None,
+                parts,
+            });
+        }
+    }
+
+    /// A port update has been written.
+    pub(super) fn note_port_update<G: Copy>(
+        &mut self,
+        engine: &mut Engine<G>,
+        (arrived, started): (SimTime, SimTime),
+        account: &Account,
+    ) {
+        let lane = self.reports_lane() + 1;
+        if let Some((trace, lane, end)) = Self::traced(engine, lane) {
+            trace.span(lane, "waits for a thread", (arrived, started), 0);
+            trace.span(lane, "writes the entry", (started, end), 0);
+            trace.chains.push(Chain {
+                lane,
+                name: "port update",
+                number: 0,
+                start: arrived,
+                end,
+                outcome: "written",
+                server: None,
+                parts: account.host.named().to_vec(),
+            });
+        }
+    }
+
+    /// A lane of a list of commands has run some.
+    pub(super) fn note_commands<G: Copy>(
+        &mut self,
+        engine: &mut Engine<G>,
+        lane: u32,
+        parts: &Attribution,
+    ) {
+        let started = self.lanes.began(lane);
+        if let Some((trace, lane, end)) = Self::traced(engine, 1 + lane) {
+            trace.span(lane, "commands", (started, end), 0);
+            trace.chains.push(Chain {
+                lane,
+                name: "commands",
+                number: 0,
+                start: started,
+                end,
+                outcome: "done",
+                server: Some(lane),
+                parts: parts.named().to_vec(),
+            });
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! One replication, lane by lane: who was busy with what, and who waited for what.
+
+use super::axis::Axis;
+use super::bars::{legend, legend_rows};
+use super::drawing::{Align, Area, Drawing, Mark};
+use super::frame::{LINE, heading};
+use super::style::{GRID, HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, colour, text_width};
+use crate::report::timeline::{LaneRecord, Record};
+
+/// Kinds with a colour of their own; the others share the last.
+const MOST_KINDS: usize = 7;
+/// Height of a lane.
+const LANE: f64 = 20.0;
+/// The widest the names of lanes become.
+const NAMES: f64 = 170.0;
+
+/// The picture.
+#[must_use]
+pub fn gantt(record: &Record) -> Option<Drawing> {
+    if record.lanes.is_empty() || record.window.0 >= record.window.1 {
+        return None;
+    }
+    let kinds = kinds(record);
+    let mut names: Vec<String> = kinds.iter().take(MOST_KINDS - 1).cloned().collect();
+    names.extend((kinds.len() == MOST_KINDS).then(|| kinds[MOST_KINDS - 1].clone()));
+    names.extend((kinds.len() > MOST_KINDS).then(|| "other".to_owned()));
+    let head = MARGIN + 54.0 + legend_rows(&names).len() as f64 * LINE;
+    let foot = 2.0 * LINE + MARGIN + 4.0;
+    let count = record.lanes.len() as f64;
+    let height = (head + count * LANE + foot).max(HEIGHT).ceil();
+    let mut drawing = Drawing::new((WIDTH, height));
+    let title = format!("{}, replication {}", record.configuration, record.replication);
+    let top = heading(&mut drawing, &title, &subtitle(record));
+    let top = legend(&mut drawing, &names, top + 2.0) + 4.0;
+    let widest = record.lanes.iter().map(|lane| text_width(&lane.name, TEXT)).fold(0.0, f64::max);
+    let area = Area {
+        left: MARGIN + widest.min(NAMES) + 10.0,
+        top,
+        right: WIDTH - MARGIN - 24.0,
+        bottom: height - foot,
+    };
+    let step = ((area.bottom - area.top) / count).min(1.6 * LANE);
+    let area = Area { bottom: area.top + step * count, ..area };
+    let axis = Axis::within(record.window.0, record.window.1);
+    let x = |time: f64| area.left + (area.right - area.left) * axis.share(time);
+    for (time, label) in axis.roomy_ticks(area.right - area.left) {
+        drawing.line(vec![(x(*time), area.top), (x(*time), area.bottom)], GRID, 1.0);
+        let below = area.bottom + 6.0 + TEXT * 0.5;
+        drawing.text((x(*time), below), label.clone(), INK, Align::Centre);
+    }
+    let middle = f64::midpoint(area.left, area.right);
+    let below = area.bottom + 10.0 + TEXT * 1.5;
+    drawing.text((middle, below), "virtual time (s)", MUTED, Align::Centre);
+    for (index, lane) in record.lanes.iter().enumerate() {
+        let top = area.top + step * index as f64;
+        let name = clipped(&lane.name, TEXT, NAMES);
+        drawing.text((area.left - 10.0, top + step / 2.0), name, INK, Align::Right);
+        let area = Area { top, bottom: top + step, ..area };
+        draw_lane(&mut drawing, area, lane, &kinds, x);
+    }
+    Some(drawing)
+}
+
+fn draw_lane(
+    drawing: &mut Drawing,
+    area: Area,
+    lane: &LaneRecord,
+    kinds: &[String],
+    x: impl Fn(f64) -> f64,
+) {
+    let start = drawing.marks.len();
+    let inset = 2.5;
+    let row = (area.bottom - area.top - 2.0 * inset) / f64::from(lane.rows);
+    for bar in &lane.spans {
+        let kind = kinds.iter().position(|kind| *kind == bar.name).unwrap_or(MOST_KINDS);
+        let top = area.top + inset + row * f64::from(bar.row);
+        // What is too short to be seen is shown as wide as a hair.
+        let left = x(bar.ends.0);
+        let right = x(bar.ends.1).max(left + 0.5).min(area.right);
+        let area = Area { left: left.min(right), top, right, bottom: top + row };
+        let colour = colour(kind.min(MOST_KINDS - 1));
+        drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
+    }
+    for mark in &lane.marks {
+        let at = x(*mark);
+        let (left, right) = ((at - 0.75).max(area.left), (at + 0.75).min(area.right));
+        let area = Area { left, top: area.top + 0.5, right, bottom: area.bottom - 0.5 };
+        drawing.marks.push(Mark::Box { area, colour: INK, opacity: 1.0 });
+    }
+    drawing.panels.push((area, start..drawing.marks.len()));
+}
+
+/// What lasts in the lanes that are shown, the longest in sum first.
+fn kinds(record: &Record) -> Vec<String> {
+    let mut kinds: Vec<(&str, f64)> = Vec::new();
+    for bar in record.lanes.iter().flat_map(|lane| &lane.spans) {
+        let length = bar.ends.1 - bar.ends.0;
+        match kinds.iter_mut().find(|(name, _)| *name == bar.name) {
+            Some((_, sum)) => *sum += length,
+            None => kinds.push((&bar.name, length)),
+        }
+    }
+    kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+    kinds.into_iter().map(|(name, _)| name.to_owned()).collect()
+}
+
+fn subtitle(record: &Record) -> String {
+    let marked = record.lanes.iter().any(|lane| !lane.marks.is_empty());
+    let mut names: Vec<&str> = record.events.iter().map(|events| events.name.as_str()).collect();
+    let more = names.len() > 6;
+    names.truncate(6);
+    match (marked, more) {
+        (false, _) => String::new(),
+        (true, false) => format!("black: {}", names.join(", ")),
+        (true, true) => format!("black: {} and others", names.join(", ")),
+    }
+}

@@ -1,0 +1,165 @@
+//! One replication over virtual time: what was counted, with what happened marked above it.
+
+use super::axis::{Axis, short};
+use super::drawing::{Align, Area, Drawing, Mark, Place};
+use super::frame::{LINE, heading};
+use super::style::{
+    BAND, GRID, HEIGHT, INK, MARGIN, MOST_SERIES, MUTED, TEXT, WIDTH, clipped, colour, text_width,
+};
+use crate::report::timeline::{Events, Level, Record};
+
+/// Height of a row of events.
+const ROW: f64 = 17.0;
+/// The least height of a counter's panel.
+const PANEL: f64 = 46.0;
+/// Between a panel and the next.
+const GAP: f64 = 12.0;
+/// Kinds of events with a row of their own; the rarest are the most telling.
+const MOST_KINDS: usize = 8;
+/// As few events as can be drawn through all panels.
+const FEW: usize = 60;
+/// The widest the names of events become.
+const NAMES: f64 = 190.0;
+
+/// The picture.
+#[must_use]
+pub fn timeline(record: &Record) -> Option<Drawing> {
+    if record.levels.is_empty() || record.end <= 0.0 {
+        return None;
+    }
+    let events = kinds(&record.events);
+    let head = MARGIN + 48.0 + events.len() as f64 * ROW + GAP;
+    let foot = 2.0 * LINE + MARGIN;
+    let count = record.levels.len() as f64;
+    let panel = ((HEIGHT - head - foot) / count - LINE - GAP).max(PANEL);
+    let height = (head + count * (panel + LINE + GAP) + foot).max(HEIGHT).ceil();
+    let mut drawing = Drawing::new((WIDTH, height));
+    let title = format!("{}, replication {}", record.configuration, record.replication);
+    let top = heading(&mut drawing, &title, "what was counted and what happened over virtual time");
+    let label = |events: &Events| format!("{} ({})", events.name, events.count);
+    let axes: Vec<Axis> = record.levels.iter().map(axis_of).collect();
+    let ticks = axes.iter().flat_map(|axis| [axis.ticks.first(), axis.ticks.last()]).flatten();
+    let widest = ticks.map(|tick| text_width(&tick.1, TEXT)).fold(0.0, f64::max);
+    let names = events.iter().map(|events| text_width(&label(events), TEXT)).fold(0.0, f64::max);
+    let left = MARGIN + widest.max(names.min(NAMES)) + 8.0;
+    let x = Axis::within(0.0, record.end);
+    let frame = Frame { left, right: WIDTH - MARGIN - 24.0, x };
+    let mut y = top + 4.0;
+    for (index, kind) in events.iter().enumerate() {
+        let text = clipped(&label(kind), TEXT, NAMES);
+        drawing.text((left - 8.0, y + ROW / 2.0), text, INK, Align::Right);
+        frame.ticks(&mut drawing, (y + 2.0, y + ROW - 2.0), &kind.times, index, 1.0);
+        y += ROW;
+    }
+    y += GAP / 2.0;
+    let first = y;
+    for (index, (level, axis)) in record.levels.iter().zip(axes).enumerate() {
+        drawing.text((left, y + LINE * 0.5), level.name.clone(), INK, Align::Left);
+        let area = Area { left, top: y + LINE, right: frame.right, bottom: y + LINE + panel };
+        frame.level(&mut drawing, area, level, &axis, index);
+        y = area.bottom + GAP;
+    }
+    if events.iter().map(|kind| kind.times.len()).sum::<usize>() <= FEW {
+        for (index, kind) in events.iter().enumerate() {
+            frame.ticks(&mut drawing, (first, y - GAP), &kind.times, index, 0.25);
+        }
+    }
+    frame.time_axis(&mut drawing, y - GAP);
+    Some(drawing)
+}
+
+/// The kinds that get a row, in the order in which they first happened.
+fn kinds(all: &[Events]) -> Vec<&Events> {
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|index| all[*index].count);
+    order.truncate(MOST_KINDS);
+    order.sort_unstable();
+    order.into_iter().map(|index| &all[index]).collect()
+}
+
+fn axis_of(level: &Level) -> Axis {
+    let values = level.steps.iter().map(|step| step.1);
+    let most = values.clone().fold(0.0, f64::max);
+    let least = values.fold(0.0, f64::min);
+    let mut axis = Axis::linear(least, if most > least { most } else { least + 1.0 });
+    // A label that stands alone needs no decimals of the ticks that are not shown.
+    axis.ticks.iter_mut().for_each(|tick| tick.1 = short(tick.0));
+    axis
+}
+
+/// What all panels share.
+struct Frame {
+    left: f64,
+    right: f64,
+    x: Axis,
+}
+
+impl Frame {
+    fn x(&self, time: f64) -> f64 {
+        self.left + (self.right - self.left) * self.x.share(time)
+    }
+
+    /// A thin bar at each of `times`.
+    fn ticks(
+        &self,
+        drawing: &mut Drawing,
+        (top, bottom): (f64, f64),
+        times: &[f64],
+        index: usize,
+        opacity: f64,
+    ) {
+        let area = Area { left: self.left - 1.0, top, right: self.right + 1.0, bottom };
+        let start = drawing.marks.len();
+        let colour = colour((index + 1) % MOST_SERIES);
+        for time in times {
+            let x = self.x(*time);
+            let area = Area { left: x - 0.75, top, right: x + 0.75, bottom };
+            drawing.marks.push(Mark::Box { area, colour, opacity });
+        }
+        drawing.panels.push((area, start..drawing.marks.len()));
+    }
+
+    fn level(&self, drawing: &mut Drawing, area: Area, level: &Level, axis: &Axis, index: usize) {
+        let y = |value: f64| area.bottom - (area.bottom - area.top) * axis.share(value);
+        for (value, label) in [axis.ticks.first(), axis.ticks.last()].into_iter().flatten() {
+            drawing.line(vec![(area.left, y(*value)), (area.right, y(*value))], GRID, 1.0);
+            drawing.text((area.left - 8.0, y(*value)), label.clone(), INK, Align::Right);
+        }
+        let mut points: Vec<Place> = Vec::new();
+        // The last one holds until the end.
+        let last = level.steps.last().map(|step| (self.x.high, step.1));
+        for (time, value) in level.steps.iter().copied().chain(last) {
+            let at = (self.x(time), y(value));
+            if let Some(last) = points.last().copied() {
+                points.push((at.0, last.1));
+            }
+            points.push(at);
+        }
+        let start = drawing.marks.len();
+        if let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) {
+            let base = y(0.0_f64.clamp(axis.low, axis.high));
+            let mut filled = points.clone();
+            filled.extend([(last.0, base), (first.0, base)]);
+            let colour = colour(index % MOST_SERIES);
+            drawing.marks.push(Mark::Area { points: filled, colour, opacity: BAND });
+            drawing.marks.push(Mark::Line { points, colour, width: 1.5, dash: None });
+        }
+        drawing.panels.push((area, start..drawing.marks.len()));
+    }
+
+    fn time_axis(&self, drawing: &mut Drawing, bottom: f64) {
+        drawing.line(vec![(self.left, bottom), (self.right, bottom)], MUTED, 1.0);
+        for (time, label) in self.x.roomy_ticks(self.right - self.left) {
+            let x = self.x(*time);
+            drawing.line(vec![(x, bottom), (x, bottom + 5.0)], MUTED, 1.0);
+            drawing.text((x, bottom + 7.0 + TEXT * 0.5), label.clone(), INK, Align::Centre);
+        }
+        let middle = f64::midpoint(self.left, self.right);
+        drawing.text(
+            (middle, bottom + 12.0 + TEXT * 1.5),
+            "virtual time (s)",
+            MUTED,
+            Align::Centre,
+        );
+    }
+}

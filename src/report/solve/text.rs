@@ -1,0 +1,262 @@
+//! A search in words and tables.
+
+use super::{SolveReport, percent};
+use crate::experiment::solve::search::MOST_TRIED;
+use crate::experiment::solve::{Answer, Goal, Meets, Probe, Shape, Solution, Step};
+use crate::models::Unit;
+use crate::report::document::{Document, TextTable};
+use crate::report::number::Scale;
+
+/// The whole report.
+#[must_use]
+pub fn solve_document(report: &SolveReport<'_>) -> Document {
+    let mut document = Document::new(title(report));
+    if let Some(along) = report.along {
+        frontier(&mut document, report, along);
+    }
+    for (other, solution) in &report.searches {
+        let answer = answer_text(report, solution);
+        match (report.along, other) {
+            (Some(along), Some(value)) => {
+                document.paragraph(format!("{} = {value}: {answer}", last(along)));
+            }
+            _ => document.paragraph(answer),
+        }
+        document.table(probes(report, solution));
+        for note in solution_notes(report, solution) {
+            document.note(note);
+        }
+        if report.along.is_some() {
+            document.paragraph("");
+        }
+    }
+    document.note(certainty(report));
+    document
+}
+
+fn title(report: &SolveReport<'_>) -> String {
+    let target = report.target;
+    let scale = Scale::for_values(report.unit(), [target.bound]);
+    let most = if target.at_most { "at most" } else { "at least" };
+    let from = report.configuration.map(|name| format!(", from {name}")).unwrap_or_default();
+    let along = report.along.map(|path| format!(", for each {path}")).unwrap_or_default();
+    format!(
+        "{}: the {} {} with {} {most} {}{along}{from}",
+        report.scenario,
+        report.wanted(),
+        report.parameter,
+        target.figure.text(report.columns),
+        scale.bound(target.bound),
+    )
+}
+
+/// One line for each value of the other parameter.
+fn frontier(document: &mut Document, report: &SolveReport<'_>, along: &str) {
+    let figure = report.target.figure.text(report.columns);
+    let solutions = || report.searches.iter().map(|(_, solution)| *solution);
+    let figures = solutions().flat_map(|s| s.probes.iter().map(|probe| probe.estimate.value));
+    let scale = Scale::for_values(report.unit(), figures.chain([report.target.bound]));
+    let heading = vec![
+        last(along).to_owned(),
+        format!("{} {}", report.wanted(), last(report.parameter)),
+        scale.heading(&format!("{figure} there")),
+    ];
+    let rows = report
+        .searches
+        .iter()
+        .map(|(other, solution)| {
+            let at = solution.answer.value().and_then(|value| find(solution, value));
+            vec![
+                other.clone().unwrap_or_default(),
+                short_answer(report, solution.answer),
+                at.map_or_else(
+                    || "-".to_owned(),
+                    |probe| {
+                        let estimate = probe.estimate;
+                        format!("{} ({})", scale.value(estimate), scale.interval(estimate))
+                    },
+                ),
+            ]
+        })
+        .collect();
+    document.table(TextTable { heading, words: 1, rows });
+}
+
+fn short_answer(report: &SolveReport<'_>, answer: Answer) -> String {
+    let value = |index| report.value(index);
+    match answer {
+        Answer::Exactly { meets, .. } | Answer::Last(meets) => value(meets).to_owned(),
+        Answer::Between { meets: Some(meets), fails: Some(fails) } => {
+            format!("{}..{}", value(meets.min(fails)), value(meets.max(fails)))
+        }
+        Answer::Between { meets: Some(meets), fails: None } => match report.goal {
+            Goal::Largest => format!("{} or more", value(meets)),
+            Goal::Smallest => format!("{} or less", value(meets)),
+        },
+        Answer::Between { meets: None, .. } => "undecided".to_owned(),
+        Answer::Nowhere => "none".to_owned(),
+        Answer::NotMonotone => "not monotone".to_owned(),
+    }
+}
+
+fn answer_text(report: &SolveReport<'_>, solution: &Solution) -> String {
+    let value = |index| report.value(index);
+    let (wanted, beyond) = match report.goal {
+        Goal::Largest => ("largest", "above"),
+        Goal::Smallest => ("smallest", "below"),
+    };
+    let most = solution.probes.iter().map(|probe| probe.figures.len()).max().unwrap_or(0);
+    match solution.answer {
+        Answer::Exactly { meets, fails } => format!(
+            "{} is the {wanted}: it meets the target, and {} does not.",
+            value(meets),
+            value(fails)
+        ),
+        Answer::Last(meets) => format!(
+            "{}, the {wanted} of the values, meets the target; nothing {beyond} it was asked for.",
+            value(meets)
+        ),
+        Answer::Between { meets: Some(meets), fails: Some(fails) } => format!(
+            "Between {} and {}: {} meets the target and {} does not; what lies between them is \
+             undecided after {most} replications each.",
+            value(meets.min(fails)),
+            value(meets.max(fails)),
+            value(meets),
+            value(fails)
+        ),
+        Answer::Between { meets: Some(meets), fails: None } => format!(
+            "{} meets the target; what lies {beyond} it is undecided after {most} replications \
+             each.",
+            value(meets)
+        ),
+        Answer::Between { meets: None, fails: Some(fails) } => format!(
+            "No value surely meets the target: {} does not, and what could is undecided after \
+             {most} replications each.",
+            value(fails)
+        ),
+        Answer::Between { meets: None, fails: None } => format!(
+            "No value surely meets the target: it is undecided after {most} replications each."
+        ),
+        Answer::Nowhere => "No value meets the target.".to_owned(),
+        Answer::NotMonotone => format!(
+            "No answer: the figure goes up and down along the values, so bisection would mislead, \
+             and there are more than {MOST_TRIED} of them, too many to try all. Give fewer values."
+        ),
+    }
+}
+
+/// Every value that was run.
+fn probes(report: &SolveReport<'_>, solution: &Solution) -> TextTable {
+    let scale = report.scale(solution);
+    let figure = report.target.figure.text(report.columns);
+    let heading = [
+        last(report.parameter).to_owned(),
+        scale.heading(&figure),
+        "interval".to_owned(),
+        "replications".to_owned(),
+        "meets it".to_owned(),
+    ];
+    let row = |probe: &Probe| {
+        let value = if probe.estimate.value == f64::INFINITY {
+            "never".to_owned()
+        } else {
+            scale.value(probe.estimate)
+        };
+        vec![
+            report.value(probe.value).to_owned(),
+            value,
+            scale.interval(probe.estimate),
+            probe.figures.len().to_string(),
+            meets_text(probe.meets).to_owned(),
+        ]
+    };
+    let rows = solution.probes.iter().map(row).collect();
+    TextTable { heading: heading.to_vec(), words: 0, rows }
+}
+
+const fn meets_text(meets: Meets) -> &'static str {
+    match meets {
+        Meets::Yes => "yes",
+        Meets::No => "no",
+        Meets::Undecided => "undecided",
+    }
+}
+
+fn solution_notes(report: &SolveReport<'_>, solution: &Solution) -> Vec<String> {
+    let scale = report.scale(solution);
+    let mut notes = Vec::new();
+    if let Some(step) = &solution.across {
+        notes.push(format!("{}, over pairs of replications", step_text(report, scale, step)));
+    }
+    notes.push(shape_text(report, solution, scale));
+    let missing: usize = solution.probes.iter().map(Probe::missing).sum();
+    if missing > 0 {
+        let all: usize = solution.probes.iter().map(|probe| probe.figures.len()).sum();
+        let taken = if report.unit() == Unit::Seconds {
+            "they count as longer than any bound"
+        } else {
+            "they are left out"
+        };
+        notes.push(format!("in {missing} of {all} replications it did not come about: {taken}"));
+    }
+    notes
+}
+
+fn step_text(report: &SolveReport<'_>, scale: Scale, step: &Step) -> String {
+    let unit = if scale.symbol().is_empty() { "" } else { " " };
+    format!(
+        "from {} to {} it changes by {}{unit}{} ({})",
+        report.value(step.from),
+        report.value(step.to),
+        scale.value(step.change),
+        scale.symbol(),
+        scale.interval(step.change)
+    )
+}
+
+fn shape_text(report: &SolveReport<'_>, solution: &Solution, scale: Scale) -> String {
+    if solution.steps.is_empty() {
+        return "there is one value only".to_owned();
+    }
+    if let Shape::Mixed { rise, fall } = &solution.shape {
+        let tried = if solution.tried_all { "; so all values were tried" } else { "" };
+        return format!(
+            "not monotone: {}, but {}{tried}",
+            step_text(report, scale, rise),
+            step_text(report, scale, fall)
+        );
+    }
+    let rises = solution.steps.iter().filter(|step| step.change.interval.low > 0.0).count();
+    let falls = solution.steps.iter().filter(|step| step.change.interval.high < 0.0).count();
+    let tried = if solution.tried_all {
+        "; values that meet the target and values that do not alternate, so all were tried"
+    } else {
+        "; that values in between go the same way is assumed"
+    };
+    format!(
+        "monotone as far as was tested: of {} steps between the values that were run, on common \
+         random numbers, {rises} surely rise and {falls} surely fall{tried}",
+        solution.steps.len()
+    )
+}
+
+fn certainty(report: &SolveReport<'_>) -> String {
+    let settings = report.settings;
+    format!(
+        "sure to {}: every \"yes\" and every \"no\" above holds, all at once; for that each \
+         interval is at {} ({} values that could be looked at, up to {} looks at each)",
+        percent(settings.confidence),
+        percent(settings.each()),
+        settings.values,
+        settings.looks().count()
+    )
+}
+
+fn find(solution: &Solution, value: usize) -> Option<&Probe> {
+    solution.probes.iter().find(|probe| probe.value == value)
+}
+
+/// The last key of a path.
+pub(super) fn last(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
