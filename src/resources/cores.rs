@@ -35,6 +35,18 @@ impl Cores {
         either!(self, cpu => cpu.utilisation(now))
     }
 
+    /// How many jobs are runnable.
+    #[must_use]
+    pub fn runnable(&self) -> u64 {
+        either!(self, cpu => cpu.runnable())
+    }
+
+    /// The share of the cores in use at present, in per cent.
+    #[must_use]
+    pub fn busy_percent(&self) -> f64 {
+        either!(self, cpu => cpu.busy_percent())
+    }
+
     /// Core-seconds used until `now`.
     #[must_use]
     pub fn busy_seconds(&self, now: SimTime) -> f64 {

@@ -125,6 +125,18 @@ impl TimeSlicedCpu {
         self.jobs.get(job as usize).is_some_and(|job| job.core != NONE)
     }
 
+    /// How many jobs are runnable.
+    #[must_use]
+    pub fn runnable(&self) -> u64 {
+        self.runnable.level()
+    }
+
+    /// The share of the cores in use, in per cent.
+    #[must_use]
+    pub fn busy_percent(&self) -> f64 {
+        self.busy.level() as f64 / self.cores.len() as f64 * 100.0
+    }
+
     /// The average number of runnable jobs.
     #[must_use]
     pub fn mean_runnable(&self, now: SimTime) -> f64 {
