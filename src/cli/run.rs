@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::experiment::precision::{Settled, settle_replications};
 use crate::experiment::store::SHARDS;
 use crate::experiment::{
-    self, Batch, KeptValues, RowSink, Shard, Status, Store, StoreError, Summariser,
-    check_determinism, judge,
+    self, Batch, KeptValues, RowSink, Shard, Status, Store, StoreError, check_determinism, judge,
+    summarise,
 };
 use crate::report::files::ResultFolder;
 use crate::report::plots::plots;
@@ -306,11 +306,18 @@ pub fn write_results(
     let mut rows = ResultsCsv::new(scenario, &columns, reached, file).map_err(failed)?;
     let file = folder.create("results.parquet").map_err(failed)?;
     let mut table = ResultsParquet::new(scenario, &columns, reached, file).map_err(failed)?;
-    let mut summariser = Summariser::of_run(&scenario.run);
     let mut kept = KeptValues::for_expectations(scenario, &columns);
-    let sinks: &mut [&mut dyn RowSink] = &mut [&mut rows, &mut table, &mut summariser, &mut kept];
-    store.replay(tasks, sinks).map_err(failed)?;
-    let summaries = summariser.finish();
+    let mut first = true;
+    let summaries = summarise(&scenario.run, columns.len(), tasks, |summariser| {
+        if std::mem::replace(&mut first, false) {
+            let sinks: &mut [&mut dyn RowSink] =
+                &mut [&mut rows, &mut table, &mut kept, summariser];
+            store.replay(tasks, sinks)
+        } else {
+            store.replay(tasks, &mut [summariser])
+        }
+    });
+    let summaries = summaries.map_err(failed)?;
     let judgements = judge(scenario, &columns, &kept);
     let report =
         Report { scenario, columns: &columns, summaries: &summaries, judgements: &judgements };
