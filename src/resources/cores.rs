@@ -29,6 +29,12 @@ impl Cores {
         either!(self, cpu => cpu.cores())
     }
 
+    /// The share of the cores in use, in per cent.
+    #[must_use]
+    pub fn busy_percent(&self) -> f64 {
+        either!(self, cpu => cpu.busy_percent())
+    }
+
     /// The average share of the cores in use, 0 to 1.
     #[must_use]
     pub fn utilisation(&self, now: SimTime) -> f64 {

@@ -119,6 +119,12 @@ impl TimeSlicedCpu {
         self.cores.len() as u32
     }
 
+    /// The share of the cores in use, in per cent.
+    #[must_use]
+    pub fn busy_percent(&self) -> f64 {
+        self.busy.level() as f64 / self.cores.len() as f64 * 100.0
+    }
+
     /// True when `job` is runnable.
     #[must_use]
     pub fn contains(&self, job: u32) -> bool {
