@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use convsim::experiment::sensitivity::morris::Trajectory;
-use convsim::experiment::sensitivity::{morris, sobol, tornado};
-use convsim::experiment::solve::probe::estimate;
-use convsim::experiment::{self, KeptValues, RowSink, all_points};
-use convsim::report::files::ResultFolder;
-use convsim::report::main_columns;
-use convsim::report::plots;
-use convsim::report::sensitivity::{Analysis, Method, SensitivityReport, csv, document, json};
-use convsim::scenario::target::FigureOf;
-use convsim::scenario::varied::Varied;
-use convsim::scenario::{LoadOptions, Scenario, Statistic};
+use crate::experiment::sensitivity::morris::Trajectory;
+use crate::experiment::sensitivity::{morris, sobol, tornado};
+use crate::experiment::solve::probe::estimate;
+use crate::experiment::{self, KeptValues, RowSink, all_points};
+use crate::report::files::ResultFolder;
+use crate::report::main_columns;
+use crate::report::plots;
+use crate::report::sensitivity::{Analysis, Method, SensitivityReport, csv, document, json};
+use crate::scenario::target::FigureOf;
+use crate::scenario::varied::Varied;
+use crate::scenario::{LoadOptions, Scenario, Statistic};
 use serde_json::Value;
 
 use super::arguments::{RunChanges, Running, load};

@@ -51,7 +51,7 @@ pub use row::{Row, RowSink, Status};
 pub use schedule::Batch;
 pub use shard::Shard;
 pub use store::{Store, StoreError};
-pub use summary::{MetricSummary, PointSummary, Summariser};
+pub use summary::{MetricSummary, PointSummary, Summariser, summarise};
 pub use worker::keep_model_panics_quiet;
 
 use crate::scenario::Scenario;

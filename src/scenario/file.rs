@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::types::Statistic;
+use super::types::{Seeding, Statistic};
 use crate::engine::SimDuration;
 use crate::models::ModelKind;
 
@@ -126,6 +126,12 @@ pub(super) struct RunEntry {
     /// Replications of each point.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub replications: u64,
+    /// Which points share their random streams.
+    pub seeding: Seeding,
+    /// Run replications in antithetic pairs: 2k + 1 has the complement of the random bits of 2k, so
+    /// that a large draw comes where the other had a small one and their mean varies less. The
+    /// number of replications must be even.
+    pub antithetic: bool,
     /// Run more replications of a point until a figure is known as exactly as this asks.
     pub precision: Option<PrecisionEntry>,
     /// Virtual time at which a replication that is still going ends, as not converged.
@@ -145,6 +151,8 @@ impl Default for RunEntry {
         Self {
             seed: 1,
             replications: 100,
+            seeding: Seeding::Common,
+            antithetic: false,
             precision: None,
             horizon: SimDuration::from_whole_seconds(3600),
             event_budget: 100_000_000,

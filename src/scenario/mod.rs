@@ -53,5 +53,6 @@ pub use file::schema;
 pub use load::load;
 pub use overrides::LoadOptions;
 pub use types::{
-    Expectation, MetricColumn, Point, Precision, RelativeTo, RunSettings, Scenario, Statistic,
+    Expectation, MetricColumn, Point, Precision, RelativeTo, RunSettings, Scenario, Seeding,
+    Statistic,
 };

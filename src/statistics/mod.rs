@@ -10,6 +10,7 @@
 //!
 //! Replications are independent of each other; every interval here rests on that.
 
+pub mod grouped;
 pub mod independent;
 pub mod interval;
 pub mod moments;

@@ -5,11 +5,11 @@ mod side;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use convsim::experiment::comparison::{
+use crate::experiment::comparison::{
     Compared, Pairing, Sides, Threshold, compare as compare_all,
 };
-use convsim::report::comparison::{comparison_json, comparison_markdown, comparison_tables};
-use convsim::scenario::{Scenario, Statistic};
+use crate::report::comparison::{comparison_json, comparison_markdown, comparison_tables};
+use crate::scenario::{Scenario, Statistic};
 use serde_json::json;
 
 use super::arguments::{Changes, Running, load};

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use convsim::experiment::store::SEED_SCHEME;
-use convsim::experiment::{self, Batch, KeptValues, RowSink};
-use convsim::models::Unit;
-use convsim::report::main_columns;
-use convsim::report::stored::Stored;
-use convsim::scenario::Scenario;
+use crate::experiment::store::seed_scheme;
+use crate::experiment::{self, Batch, KeptValues, RowSink};
+use crate::models::Unit;
+use crate::report::main_columns;
+use crate::report::stored::Stored;
+use crate::scenario::Scenario;
 use serde_json::Value;
 
 use super::super::arguments::Running;
@@ -82,7 +82,7 @@ impl Side {
         Ok(Self {
             figures: needed.iter().map(figures).collect(),
             points: points.iter().map(name).collect(),
-            seed: seed_of(&scenario.resolved, scenario.run.seed, SEED_SCHEME),
+            seed: seed_of(&scenario.resolved, scenario.run.seed, &seed_scheme(&scenario.run)),
             failed: kept.failed(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             confidence: scenario.run.confidence,
