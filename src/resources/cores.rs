@@ -47,12 +47,6 @@ impl Cores {
         either!(self, cpu => cpu.runnable())
     }
 
-    /// The share of the cores in use at present, in per cent.
-    #[must_use]
-    pub fn busy_percent(&self) -> f64 {
-        either!(self, cpu => cpu.busy_percent())
-    }
-
     /// Core-seconds used until `now`.
     #[must_use]
     pub fn busy_seconds(&self, now: SimTime) -> f64 {

@@ -137,12 +137,6 @@ impl TimeSlicedCpu {
         self.runnable.level()
     }
 
-    /// The share of the cores in use, in per cent.
-    #[must_use]
-    pub fn busy_percent(&self) -> f64 {
-        self.busy.level() as f64 / self.cores.len() as f64 * 100.0
-    }
-
     /// The average number of runnable jobs.
     #[must_use]
     pub fn mean_runnable(&self, now: SimTime) -> f64 {
