@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::*;
 
 /// The files that make up the result.
-const RESULT: [&str; 5] =
-    ["manifest.json", "report.html", "results.csv", "summary.csv", "summary.json"];
+const RESULT: [&str; 6] =
+    ["manifest.json", "report.html", "results.csv", "summary.csv", "summary.json", "timeline.json"];
 
 fn result(place: &Place, folder: &str) -> Vec<Vec<u8>> {
     let folder = place.path(folder).join("links");

@@ -3,8 +3,15 @@ use std::process::{Command, Stdio};
 
 use super::*;
 
-const FILES: [&str; 6] =
-    ["manifest.json", "report.html", "results.csv", "rows.journal", "summary.csv", "summary.json"];
+const FILES: [&str; 7] = [
+    "manifest.json",
+    "report.html",
+    "results.csv",
+    "rows.journal",
+    "summary.csv",
+    "summary.json",
+    "timeline.json",
+];
 
 #[test]
 fn a_run_prints_its_table_and_writes_its_files() {

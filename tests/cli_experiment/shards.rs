@@ -2,8 +2,8 @@ use std::fs;
 
 use super::*;
 
-const RESULT: [&str; 5] =
-    ["manifest.json", "report.html", "results.csv", "summary.csv", "summary.json"];
+const RESULT: [&str; 6] =
+    ["manifest.json", "report.html", "results.csv", "summary.csv", "summary.json", "timeline.json"];
 
 fn ok(place: &Place, arguments: &[&str]) -> String {
     let output = place.convsim(arguments);
