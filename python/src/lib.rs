@@ -49,7 +49,7 @@ fn summarise(
     let numbers = values.as_array().iter().copied().filter(|value| !value.is_nan()).collect();
     let summary = MetricSummary::new(numbers, confidence);
     let ends = |e: Estimate| [e.value, e.interval.low, e.interval.high];
-    let MetricSummary { count, mean, standard_deviation, min, p50, p95, p99, max } = summary;
+    let MetricSummary { count, mean, standard_deviation, min, p50, p95, p99, max, .. } = summary;
     (count, ends(mean), standard_deviation, min, ends(p50), ends(p95), ends(p99), max)
 }
 

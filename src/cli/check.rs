@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::experiment::expectation::settle_expectations;
+use crate::experiment::{self, Judgement, RowSink, Verdict};
+use crate::report::checked::{checked_csv, checked_json, checked_markdown};
+use crate::report::expectations::{Detail, expectation_list};
+use crate::report::files::ResultFolder;
+use crate::report::{Report, junit};
+use crate::scenario::{MetricColumn, Scenario};
 use clap::Args;
-use convsim::experiment::expectation::settle_expectations;
-use convsim::experiment::{self, Judgement, RowSink, Verdict};
-use convsim::report::checked::{checked_csv, checked_json, checked_markdown};
-use convsim::report::expectations::{Detail, expectation_list};
-use convsim::report::files::ResultFolder;
-use convsim::report::{Report, junit};
-use convsim::scenario::{MetricColumn, Scenario};
 
 use super::arguments::{Changes, Running, load_all};
 use super::error::{CliError, Problem};

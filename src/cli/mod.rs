@@ -1,6 +1,7 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`], [`solve`], [`trace`]: what simulates; [`merge`]: what puts parts
+//! - [`run`], [`check`], [`compare`], [`solve`], [`sensitivity`], [`trace`]: what
+//!   simulates; [`merge`]: what puts parts
 //!   together.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - [`plot`], [`report`]: what shows stored results.
@@ -9,7 +10,7 @@
 //! - `format`: the forms in which results are printed.
 //! - `error`: what can go wrong, in one place.
 //! - `replication`: one of them run again, with its record.
-//! - `progress`: how far a run has come, on stderr.
+//! - `progress`: how far a run has come, on stderr; `interrupt`: when it is to end early.
 //! - [`front`]: the same words for a program that is no terminal.
 
 mod arguments;
@@ -20,6 +21,7 @@ mod describe;
 mod error;
 mod format;
 pub mod front;
+mod interrupt;
 mod merge;
 mod new;
 mod plan;
@@ -29,6 +31,7 @@ mod replication;
 mod report;
 mod run;
 mod schema;
+mod sensitivity;
 mod solve;
 mod trace;
 
@@ -36,6 +39,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use crate::scenario::problem::visible;
 use clap::{Parser, Subcommand};
 
 use error::CliError;
@@ -45,7 +49,8 @@ Exit codes:
   0  all is well
   1  an expectation, a threshold or a comparison failed
   2  the command line or a file is wrong, or results cannot be written
-  3  a model failed in some replications; their rows say how, the others stand";
+  3  a model failed in some replications; their rows say how, the others stand
+  130, 143  interrupted by Ctrl-C or SIGTERM: what is complete is kept, and the same command goes on";
 
 /// Predicts how long a network control plane takes to converge, and how often its clients time
 /// out, before anyone touches a device.
@@ -66,6 +71,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Find the largest, smallest or best value of a parameter, and how sure that is
     Solve(solve::Arguments),
+    /// Find out which parameters a figure depends on
+    Sensitivity(sensitivity::Arguments),
     /// Put the parts of a scenario that were run with --shard into one result
     Merge(merge::Arguments),
     /// Draw pictures from stored results
@@ -108,7 +115,8 @@ pub struct Ended {
 /// to stdout, progress to stderr.
 #[must_use]
 pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
-    let cli = match Cli::try_parse_from(words) {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         // Help and version come this way, too, with exit code 0.
         Err(error) => {
@@ -118,11 +126,12 @@ pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
             return Ended { code, errors: String::new() };
         }
     };
-    convsim::experiment::keep_model_panics_quiet();
-    let code = match dispatch(cli.command) {
+    crate::experiment::keep_model_panics_quiet();
+    let code = match dispatch(cli.command, &words) {
         Ok(Outcome::Fine) => 0,
         Ok(Outcome::Missed) => 1,
         Ok(Outcome::Failures) => 3,
+        Err(CliError::Interrupted(code)) => code,
         // Whoever read the output has what they wanted.
         Err(CliError::BrokenPipe) => 0,
         Err(CliError::Reported(reports)) => {
@@ -133,12 +142,13 @@ pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
     Ended { code, errors: String::new() }
 }
 
-fn dispatch(command: Command) -> Result<Outcome, CliError> {
+fn dispatch(command: Command, words: &[OsString]) -> Result<Outcome, CliError> {
     match command {
-        Command::Run(arguments) => run::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments, words),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
+        Command::Sensitivity(arguments) => sensitivity::sensitivity(&arguments),
         Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Report(arguments) => report::report(&arguments),
@@ -185,7 +195,7 @@ fn print_verdicts(text: &str) -> Result<(), CliError> {
 /// Writes `text` to stdout.
 fn print(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| {
+    stdout.write_all(visible(text).as_bytes()).and_then(|()| stdout.flush()).map_err(|error| {
         match error.kind() {
             io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
             _ => error::Problem::Stdout(error).into(),

@@ -91,6 +91,7 @@ pub fn checked_csv(reports: &[Report<'_>]) -> io::Result<Vec<u8>> {
                 None => ("", ""),
                 Some(RelativeTo::Ratio(other)) => ("ratio", other.as_str()),
                 Some(RelativeTo::Difference(other)) => ("difference", other.as_str()),
+                Some(RelativeTo::Above(other)) => ("above", other.as_str()),
             };
             let (got, statistic) = (judgement.got, json!(expected.statistic));
             writer.write_record([

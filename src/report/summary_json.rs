@@ -51,6 +51,9 @@ fn documentation() -> Value {
         "p95": "As p50, for 95 %.",
         "p99": "As p50, for 99 %.",
         "max": "Greatest value.",
+        "variance_gain": "Only with `run.antithetic`: how much smaller the variance of the mean is \
+            than with as many independent replications; below 1 it is larger. The intervals are \
+            over the means of the pairs.",
         "precision": "Only with `run.precision`: half the width of the interval of the figure it \
             names, relative to the figure (`relative`), and whether that is as narrow as asked \
             (`reached`) with no more replications than allowed.",
@@ -103,7 +106,7 @@ fn point(report: Report<'_>, summary: &PointSummary) -> Value {
 }
 
 fn metric(summary: &MetricSummary) -> Value {
-    json!({
+    let mut document = json!({
         "count": summary.count,
         "mean": estimate(summary.mean),
         "standard_deviation": number(summary.standard_deviation),
@@ -112,7 +115,11 @@ fn metric(summary: &MetricSummary) -> Value {
         "p95": estimate(summary.p95),
         "p99": estimate(summary.p99),
         "max": number(summary.max),
-    })
+    });
+    if summary.variance_gain.is_finite() {
+        document["variance_gain"] = number(summary.variance_gain);
+    }
+    document
 }
 
 fn expectations(report: Report<'_>) -> Vec<Value> {

@@ -3,10 +3,11 @@ use std::process::{Command, Stdio};
 
 use super::*;
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "manifest.json",
     "report.html",
     "results.csv",
+    "results.parquet",
     "rows.journal",
     "summary.csv",
     "summary.json",
@@ -168,7 +169,7 @@ fn bad_usage_is_exit_code_2() {
 
 #[test]
 fn help_says_what_there_is_and_what_exit_codes_mean() {
-    for command in ["", "run", "check", "compare", "solve"] {
+    for command in ["", "run", "check", "compare", "solve", "sensitivity"] {
         let arguments: &[&str] =
             if command.is_empty() { &["--help"] } else { &[command, "--help"] };
         let output = Place::empty().convsim(arguments);
