@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
 use crate::experiment::sensitivity::morris::Trajectory;
 use crate::experiment::sensitivity::{morris, sobol, tornado};
 use crate::experiment::solve::probe::estimate;
@@ -14,6 +13,7 @@ use crate::report::sensitivity::{Analysis, Method, SensitivityReport, csv, docum
 use crate::scenario::target::FigureOf;
 use crate::scenario::varied::Varied;
 use crate::scenario::{LoadOptions, Scenario, Statistic};
+use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::arguments::{RunChanges, Running, load};

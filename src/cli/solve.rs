@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, ValueEnum};
 use crate::experiment::solve::{
     Chosen, Goal, Objective, ScenarioSource, Search, Settings, Solution, best,
 };
@@ -12,6 +11,7 @@ use crate::report::solve::{
 };
 use crate::scenario::target::{FigureOf, Target, magnitude};
 use crate::scenario::{LoadOptions, Point, Scenario, Statistic};
+use clap::{ArgGroup, Args, ValueEnum};
 use serde_json::Value;
 
 use super::arguments::{Range, RunChanges, Running, load, parse_confidence, parse_range};

@@ -4,12 +4,10 @@ mod side;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use crate::experiment::comparison::{
-    Compared, Pairing, Sides, Threshold, compare as compare_all,
-};
+use crate::experiment::comparison::{Compared, Pairing, Sides, Threshold, compare as compare_all};
 use crate::report::comparison::{comparison_json, comparison_markdown, comparison_tables};
 use crate::scenario::{Scenario, Statistic};
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::arguments::{Changes, Running, load};
