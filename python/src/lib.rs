@@ -38,6 +38,20 @@ fn load(py: Python<'_>, words: Vec<OsString>) -> PyResult<Loaded> {
     Ok(Loaded::new(asked.map_err(|refused| errors::exception(py, &refused))?))
 }
 
+/// What `convsim solve --format json` prints for the words of its command line.
+#[pyfunction]
+#[pyo3(signature = (words, progress=None))]
+fn solve(
+    py: Python<'_>,
+    words: Vec<OsString>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let question = py.detach(|| convsim::front::question(words));
+    let question = question.map_err(|refused| errors::exception(py, &refused))?;
+    let answer = waiting::wait_for(py, progress, move |mut watch| question.answer(&mut watch))?;
+    Ok(answer.map_err(|refused| errors::exception(py, &refused))?.to_string())
+}
+
 /// The figures of `summary.csv` for values of one point: how many are numbers, mean, standard
 /// deviation, minimum, p50, p95, p99, maximum; a figure with an interval is (value, low, high).
 #[pyfunction]
@@ -62,5 +76,6 @@ fn _convsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add_to(module)?;
     module.add_function(wrap_pyfunction!(execute, module)?)?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
+    module.add_function(wrap_pyfunction!(solve, module)?)?;
     module.add_function(wrap_pyfunction!(summarise, module)?)
 }

@@ -55,7 +55,7 @@ impl Loaded {
             kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
         let scenario = Arc::clone(&self.scenario);
         let result = wait_for(py, progress, move |mut watch| {
-            watch.expect(&batches);
+            watch.expect_batches(&batches);
             let sinks: &mut [&mut dyn RowSink] = &mut [&mut kept, &mut watch];
             experiment::run(&scenario, &batches, threads, sinks).map(|()| kept)
         })?;
@@ -72,7 +72,7 @@ fn ran<T>(py: Python<'_>, result: io::Result<T>) -> PyResult<T> {
 fn run_all(scenario: &Scenario, threads: usize, mut watch: Watch) -> io::Result<Columns> {
     let mut columns = Columns::new(scenario.columns().len());
     settle_replications(scenario, |batches, sink| {
-        watch.expect(batches);
+        watch.expect_batches(batches);
         let mut sinks: Vec<&mut dyn RowSink> = vec![&mut columns, &mut watch];
         if let Some(sink) = sink {
             sinks.push(sink);
@@ -170,7 +170,7 @@ impl Loaded {
         let judged = wait_for(py, progress, move |mut watch| {
             let columns = scenario.columns();
             settle_expectations(&scenario, &columns, |batches, kept| {
-                watch.expect(batches);
+                watch.expect_batches(batches);
                 let sinks: &mut [&mut dyn RowSink] = &mut [kept, &mut watch];
                 experiment::run(&scenario, batches, threads, sinks)
             })

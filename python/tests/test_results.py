@@ -112,6 +112,18 @@ def summary_is_that_of_the_command_line(rows: pd.DataFrame, written: pd.DataFram
                 assert float(there[name]) == here[name], (there["configuration"], there["metric"], name)
 
 
+def test_lists_that_advance_together_and_conditions():
+    sizes, flaps = "orchagent.pop_batch_size", "orchagent.flap.count"
+    points = convsim.plan(
+        CHASSIS, configurations="pop 128", vary={f"{sizes},{flaps}": [[64, 256], [3, 5]]}
+    )
+    assert list(zip(points[sizes], points[flaps]))[1:] == [(64, 3), (256, 5)]
+    cut = convsim.plan(
+        CHASSIS, configurations="pop 128", vary={sizes: [64, 256]}, where=f"{sizes} <= 100"
+    )
+    assert cut[sizes].tolist()[1:] == [64]
+
+
 def test_swept_values_are_columns():
     rows = convsim.run(
         CHASSIS,
@@ -164,6 +176,50 @@ def test_a_comparison_is_over_pairs():
     assert here["pairs"] == 30
     assert here["difference"] == pytest.approx(difference)
     assert here["p_value"] < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (
+            {
+                "goal": "largest",
+                "parameter": {"orchagent.pop_batch_size": "32..512:log2"},
+                "target": "packet_loss_duration<=2s",
+                "along": {"orchagent.flap.count": [7, 14]},
+                "replications": (20, 400),
+            },
+            [
+                "--largest", "--parameter=orchagent.pop_batch_size=32..512:log2",
+                "--target=packet_loss_duration<=2s", "--along=orchagent.flap.count=7,14",
+                "--replications=20..400",
+            ],
+        ),
+        (
+            {
+                "goal": "minimise",
+                "metric": "packet_loss_duration",
+                "indifference": "100 ms",
+                "configurations": ["pop 128", "pop 1024, era B2"],
+                "confidence": 0.99,
+                "replications": (20, 200),
+            },
+            [
+                "--minimise=packet_loss_duration", "--indifference=100 ms", "--confidence=99%",
+                "--configuration=pop 128", "--configuration=pop 1024, era B2",
+                "--replications=20..200",
+            ],
+        ),
+    ],
+    ids=["largest", "minimise"],
+)  # fmt: skip
+def test_an_answer_is_that_of_the_command_line(wanted, words):
+    solution = convsim.solve(CHASSIS, **wanted)
+    there = json.loads(command_line("solve", CHASSIS, *words, "--format", "json").stdout)
+    assert solution.document == there
+    assert len(solution.looked_at) > 1
+    answers = solution.value if isinstance(solution.value, dict) else {None: solution.value}
+    assert all(answer is not None for answer in answers.values())
 
 
 def test_a_trace_is_that_of_the_command_line():
