@@ -242,7 +242,7 @@ def run(
     )  # fmt: skip
     columns = scenario._loaded.run(scenario._loaded.threads, progress)
     frame = rows_frame(columns, scenario._plan())
-    frame.attrs["scenario"] = scenario.name
+    frame.attrs |= {"scenario": scenario.name, "group": scenario._loaded.group}
     return frame
 
 

@@ -27,8 +27,8 @@ def as_written(rows: pd.DataFrame) -> pd.DataFrame:
         values = rows[name]
         if name == "fingerprint":
             columns[name] = [f"{value:016x}" for value in values]
-        elif name == "message":
-            columns[name] = ["" if value is None else value for value in values]
+        elif name in ("message", "precision_reached"):
+            columns[name] = ["" if v is None else str(v).lower() for v in values]
         elif values.dtype == np.float64:
             columns[name] = ["" if np.isnan(value) else float(value) for value in values]
         else:
@@ -77,6 +77,11 @@ CASES = {
         "chassis-packet-pop-batch",
         {"replications": (5, 300), "until": "packet_loss_duration<=3%"},
         ["--replications=5..300", "--until=packet_loss_duration<=3%"],
+    ),
+    "antithetic pairs": (
+        "chassis-packet-pop-batch",
+        {"replications": 8, "set": {"run.antithetic": True}},
+        ["--replications=8", "--set=run.antithetic=true"],
     ),
     "a horizon that cuts off": (
         "dvr-arp-batch",
@@ -220,6 +225,19 @@ def test_an_answer_is_that_of_the_command_line(wanted, words):
     assert len(solution.looked_at) > 1
     answers = solution.value if isinstance(solution.value, dict) else {None: solution.value}
     assert all(answer is not None for answer in answers.values())
+
+
+def test_a_comparison_is_that_of_the_command_line():
+    here = convsim.compare(CHASSIS, "pop 1024", "pop 128", replications=20).set_index("metric")
+    words = ["compare", CHASSIS, "pop 1024", "pop 128", "--replications=20", "--format", "json"]
+    [there] = json.loads(command_line(*words).stdout)["comparisons"]
+    assert len(there["metrics"]) == len(here)
+    for entry in there["metrics"]:
+        row = here.loc[entry["metric"]]
+        assert entry["difference"] == {
+            "value": row["difference"], "low": row["difference_low"], "high": row["difference_high"],
+        }  # fmt: skip
+        assert entry["p_value"] == row["p_value"]
 
 
 def test_a_trace_is_that_of_the_command_line():

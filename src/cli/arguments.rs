@@ -3,9 +3,9 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use crate::experiment::Shard;
+use crate::scenario::{LoadOptions, Scenario};
 use clap::{Args, ValueEnum};
-use convsim::experiment::Shard;
-use convsim::scenario::{LoadOptions, Scenario};
 use serde_json::{Map, Value, json};
 
 use super::error::{CliError, Problem};
@@ -14,8 +14,16 @@ use super::error::{CliError, Problem};
 #[derive(Clone, Debug, Args)]
 pub struct RunChanges {
     /// Master seed of all random streams, instead of what the file says
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: Option<u64>,
+    /// Which points share their random streams, instead of what the file says: common (replication
+    /// r of every point has the same, so that points are compared pair by pair) or independent
+    #[arg(long, value_name = "HOW", value_parser = ["common", "independent"])]
+    seeding: Option<String>,
+    /// Run replications in antithetic pairs, of which one has the complement of the other's random
+    /// bits; often fewer are needed for the same precision
+    #[arg(long)]
+    antithetic: bool,
     /// Virtual time at which a replication ends, e.g. "300 s", instead of what the file says
     #[arg(long, value_name = "DURATION")]
     horizon: Option<String>,
@@ -26,6 +34,8 @@ impl RunChanges {
     pub fn add_to(&self, options: &mut LoadOptions) {
         let set = &mut options.set;
         set.extend(self.seed.map(|seed| format!("run.seed={seed}")));
+        set.extend(self.seeding.as_ref().map(|seeding| format!("run.seeding={seeding}")));
+        set.extend(self.antithetic.then(|| "run.antithetic=true".to_owned()));
         set.extend(self.horizon.as_ref().map(|horizon| format!("run.horizon={horizon}")));
     }
 }
@@ -107,6 +117,10 @@ impl Stopping {
             set.push(format!("run.precision={precision}"));
         }
     }
+}
+
+fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("allowed is a whole number from 0 to {}", u64::MAX))
 }
 
 fn parse_replications(text: &str) -> Result<Replications, String> {
@@ -276,7 +290,7 @@ pub fn load_all(files: &[PathBuf], options: &LoadOptions) -> Result<Vec<Scenario
 
 /// Loads one file.
 pub fn load(file: &Path, options: &LoadOptions) -> Result<Scenario, CliError> {
-    Ok(convsim::scenario::load(file, options)?)
+    Ok(crate::scenario::load(file, options)?)
 }
 
 /// The arguments that change the result, for the manifest.

@@ -3,15 +3,18 @@
 use std::io;
 use std::path::PathBuf;
 
-use convsim::report::stored::StoredError;
-use convsim::report::{html, plots};
-use convsim::scenario::LoadError;
-use convsim::scenario::target::TargetError;
+use crate::report::stored::StoredError;
+use crate::report::{html, plots};
+use crate::scenario::LoadError;
+use crate::scenario::problem::visible;
+use crate::scenario::target::TargetError;
 use miette::Diagnostic;
 
 /// Why a command could not do its work.
 #[derive(Debug)]
 pub enum CliError {
+    /// A signal ended the run, with this exit code; what there is to say has been said.
+    Interrupted(u8),
     /// Whoever reads stdout has gone.
     BrokenPipe,
     /// What to tell the user.
@@ -82,9 +85,20 @@ pub enum Problem {
     #[error("{} has no scenarios", folder.display())]
     #[diagnostic(help("a scenario's name ends in .json; *.schema.json does not count"))]
     NoScenarios { folder: PathBuf },
+    #[error("signals cannot be watched for: {0}")]
+    Signals(io::Error),
     #[error("the scenario has no configuration \"{name}\"")]
     #[diagnostic(help("it has {known}"))]
     UnknownConfiguration { name: String, known: String },
+    #[error("{names} are not two scenario files, nor two folders of results")]
+    #[diagnostic(help(
+        "compare FILE A B compares two configurations, compare FILE FILE two scenarios, compare \
+         DIR DIR the results that convsim run stored"
+    ))]
+    NothingToCompare { names: String },
+    #[error("the two sides have not all of these configurations in common")]
+    #[diagnostic(help("A has {first}; B has {second}"))]
+    NothingInCommon { first: String, second: String },
     #[error("\"{text}\" is no threshold")]
     #[diagnostic(help(
         "write METRIC.STATISTIC:+N% or :-N%, for instance 'convergence_time.p99:+5%'; the \
@@ -122,7 +136,8 @@ pub enum Problem {
 /// The first few of `lines`, one a line.
 fn listed(lines: &[String]) -> String {
     const SHOWN: usize = 12;
-    let mut text: Vec<String> = lines.iter().take(SHOWN).map(|line| format!("- {line}")).collect();
+    let mut text: Vec<String> =
+        lines.iter().take(SHOWN).map(|line| format!("- {}", visible(line))).collect();
     if lines.len() > SHOWN {
         text.push(format!("- and {} more", lines.len() - SHOWN));
     }

@@ -67,7 +67,7 @@ impl std::error::Error for Refused {}
 impl From<CliError> for Refused {
     fn from(error: CliError) -> Self {
         match error {
-            CliError::BrokenPipe => Self::Reported(Vec::new()),
+            CliError::BrokenPipe | CliError::Interrupted(_) => Self::Reported(Vec::new()),
             CliError::Reported(reports) => Self::Reported(reports),
         }
     }

@@ -5,16 +5,17 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::experiment::precision::settle_replications;
+use crate::experiment::store::{JOURNAL, SHARDS, read_origin};
+use crate::experiment::{Batch, Shard};
+use crate::scenario::{LoadOptions, Scenario};
 use clap::Args;
-use convsim::experiment::precision::settle_replications;
-use convsim::experiment::store::{JOURNAL, SHARDS, read_origin};
-use convsim::experiment::{Batch, Shard};
-use convsim::scenario::{LoadOptions, Scenario};
 use serde_json::{Value, json};
 
 use super::arguments::{load, recorded};
 use super::error::{CliError, Problem};
-use super::run::{Format, Shown, count, open_store, prepare, refused, write_error, write_results};
+use super::format::Format;
+use super::run::{Shown, count, open_store, prepare, refused, write_error, write_results};
 use super::{Outcome, print};
 
 /// What `convsim merge` understands.
@@ -126,7 +127,7 @@ impl Origin {
 }
 
 /// `text` as one word of a shell.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()
@@ -161,7 +162,7 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         store.import(path).map_err(|error| refused(path, error))?;
     }
     let mut missing: Vec<Batch> = Vec::new();
-    let tasks = settle_replications(&scenario, |tasks, sink| {
+    let settled = settle_replications(&scenario, |tasks, sink| {
         missing.extend(store.missing(tasks));
         match sink {
             // The rule says nothing about a point that is not complete.
@@ -173,10 +174,10 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
     if !missing.is_empty() {
         return Err(incomplete(&origin, &scenario, &missing)?.into());
     }
-    let tasks = tasks.map_err(|error| write_error(&folder, error))?;
+    let settled = settled.map_err(|error| write_error(&folder, error))?;
     let format = (!arguments.quiet).then_some(arguments.format);
     let shown = Shown { format, pictures: !arguments.no_plots };
-    write_results(&scenario, &mut store, &folder, &tasks, recorded(&origin.options), shown)
+    write_results(&scenario, &mut store, &folder, &settled, recorded(&origin.options), shown)
 }
 
 /// The journals in `folder` and in the parts below it.

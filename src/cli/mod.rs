@@ -1,14 +1,16 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`], [`solve`], [`trace`]: what simulates; [`merge`]: what puts parts
+//! - [`run`], [`check`], [`compare`], [`solve`], [`sensitivity`], [`trace`]: what
+//!   simulates; [`merge`]: what puts parts
 //!   together.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - [`plot`], [`report`]: what shows stored results.
 //! - [`completions`]: scripts for shells and the manual page, from the same definitions.
 //! - `arguments`: what several of them understand.
+//! - `format`: the forms in which results are printed.
 //! - `error`: what can go wrong, in one place.
 //! - `replication`: one of them run again, with its record.
-//! - `progress`: how far a run has come, on stderr.
+//! - `progress`: how far a run has come, on stderr; `interrupt`: when it is to end early.
 //! - [`front`]: the same words for a program that is no terminal.
 
 mod arguments;
@@ -17,7 +19,9 @@ mod compare;
 mod completions;
 mod describe;
 mod error;
+mod format;
 pub mod front;
+mod interrupt;
 mod merge;
 mod new;
 mod plan;
@@ -27,23 +31,27 @@ mod replication;
 mod report;
 mod run;
 mod schema;
+mod sensitivity;
 mod solve;
 mod trace;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use crate::scenario::problem::visible;
 use clap::{Parser, Subcommand};
 
 use error::CliError;
+use interrupt::Signals;
 
 const AFTER_HELP: &str = "\
 Exit codes:
   0  all is well
   1  an expectation, a threshold or a comparison failed
   2  the command line or a file is wrong, or results cannot be written
-  3  a model failed in some replications; their rows say how, the others stand";
+  3  a model failed in some replications; their rows say how, the others stand
+  130, 143  interrupted by Ctrl-C or SIGTERM: what is complete is kept, and the same command goes on";
 
 /// Predicts how long a network control plane takes to converge, and how often its clients time
 /// out, before anyone touches a device.
@@ -64,6 +72,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Find the largest, smallest or best value of a parameter, and how sure that is
     Solve(solve::Arguments),
+    /// Find out which parameters a figure depends on
+    Sensitivity(sensitivity::Arguments),
     /// Put the parts of a scenario that were run with --shard into one result
     Merge(merge::Arguments),
     /// Draw pictures from stored results
@@ -103,10 +113,20 @@ pub struct Ended {
 }
 
 /// Does what a command line asks for. Its first word is the name of the program. The result goes
-/// to stdout, progress to stderr.
+/// to stdout, progress to stderr. Ctrl-C and SIGTERM end it early.
 #[must_use]
 pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
-    let cli = match Cli::try_parse_from(words) {
+    perform(words.into_iter().collect(), Signals::Watched)
+}
+
+/// As [`execute`], within a program that minds its own signals.
+#[must_use]
+pub fn execute_within(words: impl IntoIterator<Item = OsString>) -> Ended {
+    perform(words.into_iter().collect(), Signals::Left)
+}
+
+fn perform(words: Vec<OsString>, signals: Signals) -> Ended {
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         // Help and version come this way, too, with exit code 0.
         Err(error) => {
@@ -116,11 +136,12 @@ pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
             return Ended { code, errors: String::new() };
         }
     };
-    convsim::experiment::keep_model_panics_quiet();
-    let code = match dispatch(cli.command) {
+    crate::experiment::keep_model_panics_quiet();
+    let code = match dispatch(cli.command, &words, signals) {
         Ok(Outcome::Fine) => 0,
         Ok(Outcome::Missed) => 1,
         Ok(Outcome::Failures) => 3,
+        Err(CliError::Interrupted(code)) => code,
         // Whoever read the output has what they wanted.
         Err(CliError::BrokenPipe) => 0,
         Err(CliError::Reported(reports)) => {
@@ -131,12 +152,13 @@ pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
     Ended { code, errors: String::new() }
 }
 
-fn dispatch(command: Command) -> Result<Outcome, CliError> {
+fn dispatch(command: Command, words: &[OsString], signals: Signals) -> Result<Outcome, CliError> {
     match command {
-        Command::Run(arguments) => run::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments, words, signals),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
+        Command::Sensitivity(arguments) => sensitivity::sensitivity(&arguments),
         Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Report(arguments) => report::report(&arguments),
@@ -160,10 +182,30 @@ fn look(
     Ok(Outcome::Fine)
 }
 
+/// Writes the list of expectations, its verdicts in colour where a person looks at them.
+fn print_verdicts(text: &str) -> Result<(), CliError> {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    if plain || !io::stdout().is_terminal() {
+        return print(text);
+    }
+    let coloured = |line: &str| {
+        let verdicts = [("held", 32), ("MISSED", 31), ("undecided", 33)];
+        let found = verdicts.into_iter().find(|(verdict, _)| line.starts_with(verdict));
+        match found {
+            Some((verdict, colour)) => {
+                format!("\x1b[{colour}m{verdict}\x1b[0m{}\n", &line[verdict.len()..])
+            }
+            None => format!("{line}\n"),
+        }
+    };
+    print(&text.lines().map(coloured).collect::<String>())
+}
+
 /// Writes `text` to stdout.
 fn print(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| {
+    stdout.write_all(visible(text).as_bytes()).and_then(|()| stdout.flush()).map_err(|error| {
         match error.kind() {
             io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
             _ => error::Problem::Stdout(error).into(),

@@ -1,12 +1,13 @@
 //! How far a run has come, on stderr.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use convsim::experiment::solve::source::Watcher;
-use convsim::experiment::{Row, RowSink, Status};
+use crate::experiment::solve::source::Watcher;
+use crate::experiment::{Batch, Row, RowSink};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::arguments::ProgressMode;
 
@@ -17,10 +18,15 @@ const ROWS_PER_LOOK: u64 = 32;
 
 /// Counts rows and shows how many there are.
 pub struct Progress {
+    name: String,
     shown: Shown,
     total: u64,
     done: u64,
     failed: u64,
+    /// Replications left of each point that is being run.
+    left: BTreeMap<usize, u64>,
+    points_done: u64,
+    failed_points: BTreeSet<usize>,
     started: Instant,
     last_line: Instant,
 }
@@ -46,7 +52,18 @@ impl Progress {
             ProgressMode::Auto | ProgressMode::None => Shown::Nothing,
         };
         let now = Instant::now();
-        Self { shown, total, done: 0, failed: 0, started: now, last_line: now }
+        Self {
+            name: name.to_owned(),
+            shown,
+            total,
+            done: 0,
+            failed: 0,
+            left: BTreeMap::new(),
+            points_done: 0,
+            failed_points: BTreeSet::new(),
+            started: now,
+            last_line: now,
+        }
     }
 
     /// So many more will be run than was thought.
@@ -55,6 +72,16 @@ impl Progress {
         if let Shown::Bar { bar, .. } = &self.shown {
             bar.set_length(self.total);
         }
+    }
+
+    /// Which replications will be run, for counting points. A point that was done may get more.
+    pub fn plan(&mut self, batches: &[Batch]) {
+        self.left.clear();
+        for Batch { point, replications } in batches {
+            let count = replications.end.saturating_sub(replications.start);
+            *self.left.entry(*point).or_default() += count;
+        }
+        self.points_done = 0;
     }
 
     /// Takes the bar away.
@@ -78,9 +105,11 @@ impl Progress {
                     *visible = true;
                 }
                 bar.set_position(self.done);
-                if self.failed > 0 {
-                    bar.set_message(format!("{} failed", self.failed));
-                }
+                bar.set_message(points_text(
+                    self.points_done,
+                    self.left.len() as u64,
+                    self.failed_points.len(),
+                ));
             }
             Shown::Json => {
                 if self.last_line.elapsed() >= PATIENCE {
@@ -92,11 +121,20 @@ impl Progress {
     }
 
     fn line(&self) {
+        let elapsed = self.started.elapsed().as_secs_f64();
+        let rate = self.done as f64 / elapsed;
+        let left = (self.total - self.done.min(self.total)) as f64 / rate;
         let line = json!({
+            "scenario": self.name,
             "done": self.done,
             "total": self.total,
             "failed": self.failed,
-            "elapsed": self.started.elapsed().as_secs_f64(),
+            "points_done": self.points_done,
+            "points": self.left.len(),
+            "points_failed": self.failed_points.len(),
+            "elapsed": elapsed,
+            "rate": rate,
+            "left": if left.is_finite() { json!(left) } else { Value::Null },
         });
         // Progress that nobody reads is no reason to stop.
         let _ = writeln!(io::stderr(), "{line}");
@@ -112,12 +150,29 @@ impl Watcher for Progress {
 impl RowSink for Progress {
     fn row(&mut self, row: &Row) -> io::Result<()> {
         self.done += 1;
-        self.failed += u64::from(row.status == Status::Failed);
+        if row.status.is_failure() {
+            self.failed += 1;
+            self.failed_points.insert(row.point);
+        }
+        if let Some(left) = self.left.get_mut(&row.point) {
+            *left = left.saturating_sub(1);
+            self.points_done += u64::from(*left == 0);
+        }
         let slow = self.started.elapsed() > PATIENCE * ROWS_PER_LOOK as u32;
         if self.done.is_multiple_of(ROWS_PER_LOOK) || self.done < ROWS_PER_LOOK || slow {
             self.look();
         }
         Ok(())
+    }
+}
+
+/// What the bar says of points; nothing of the only one.
+fn points_text(done: u64, all: u64, failed: usize) -> String {
+    let points = if all > 1 { format!("points {done}/{all}") } else { String::new() };
+    match failed {
+        0 => points,
+        1 => format!("{points} 1 point failed"),
+        failed => format!("{points} {failed} points failed"),
     }
 }
 

@@ -1,26 +1,30 @@
 //! `convsim run`: every configuration of a scenario.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use convsim::experiment::precision::settle_replications;
-use convsim::experiment::store::SHARDS;
-use convsim::experiment::{
-    self, Batch, KeptValues, RowSink, Shard, Status, Store, StoreError, Summariser,
-    check_determinism, judge,
+use crate::experiment::precision::{Settled, settle_replications};
+use crate::experiment::store::SHARDS;
+use crate::experiment::{
+    self, Batch, KeptValues, RowSink, Shard, Status, Store, StoreError, check_determinism, judge,
+    summarise,
 };
-use convsim::report::files::ResultFolder;
-use convsim::report::plots::plots;
-use convsim::report::results_csv::ResultsCsv;
-use convsim::report::stored::Stored;
-use convsim::report::{Report, manifest, markdown, summary_csv, summary_json, terminal, timeline};
-use convsim::scenario::{LoadOptions, Scenario};
+use crate::report::files::ResultFolder;
+use crate::report::plots::plots;
+use crate::report::results_csv::ResultsCsv;
+use crate::report::results_parquet::ResultsParquet;
+use crate::report::stored::Stored;
+use crate::report::{Report, manifest, markdown, summary_csv, summary_json, terminal, timeline};
+use crate::scenario::{LoadOptions, Scenario};
+use clap::Args;
 use serde_json::{Map, Value};
 
 use super::arguments::{RunChanges, Running, ShardChoice, Stopping, load_all, recorded};
 use super::error::{CliError, Problem};
+use super::format::Format;
+use super::interrupt::{Interrupt, Signals};
 use super::merge::Origin;
 use super::plan::Overrides;
 use super::plot;
@@ -68,19 +72,6 @@ pub struct Arguments {
     pub running: Running,
 }
 
-/// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Tables for the terminal
-    Table,
-    /// Tables for a pull request
-    Markdown,
-    /// The content of summary.json
-    Json,
-    /// The content of summary.csv
-    Csv,
-}
-
 impl Arguments {
     /// The scenarios as they are to be run, and what the loader was asked for.
     pub fn scenarios(&self) -> Result<(Vec<Scenario>, LoadOptions), CliError> {
@@ -96,7 +87,11 @@ impl Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<Outcome, CliError> {
+pub fn run(
+    arguments: &Arguments,
+    words: &[OsString],
+    signals: Signals,
+) -> Result<Outcome, CliError> {
     let (scenarios, options) = arguments.scenarios()?;
     refuse_same_names(&scenarios)?;
     let shard = arguments.shard.map(ShardChoice::resolve).transpose()?;
@@ -112,6 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, CliError> {
         .zip(&folders)
         .map(|(scenario, folder)| open_store(scenario, folder, arguments.fresh))
         .collect::<Result<_, _>>()?;
+    let interrupt = Interrupt::watch(words, signals).map_err(Problem::Signals)?;
     let mut outcome = Outcome::Fine;
     for ((scenario, folder), store) in scenarios.iter().zip(&folders).zip(&mut stores) {
         if arguments.check_determinism {
@@ -124,8 +120,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, CliError> {
             shard,
         };
         outcome = outcome.max(match shard.map(origin) {
-            Some(origin) => run_shard(arguments, scenario, store, folder, &origin)?,
-            None => run_scenario(arguments, scenario, store, folder, recorded(&options))?,
+            Some(origin) => run_shard(arguments, scenario, store, folder, &origin, &interrupt)?,
+            None => {
+                let recorded = recorded(&options);
+                run_scenario(arguments, scenario, store, folder, recorded, &interrupt)?
+            }
         });
     }
     Ok(outcome)
@@ -178,12 +177,13 @@ fn run_scenario(
     store: &mut Store<'_>,
     folder: &ResultFolder,
     recorded: Map<String, Value>,
+    interrupt: &Interrupt,
 ) -> Result<Outcome, CliError> {
-    let tasks = simulate(arguments, scenario, store, None);
-    let tasks = tasks.map_err(|error| write_error(folder, error))?;
+    let settled = simulate(arguments, scenario, store, None, interrupt);
+    let settled = settled.map_err(|error| stopped(interrupt, scenario, store, folder, error))?;
     let format = (!arguments.quiet).then_some(arguments.format);
     let shown = Shown { format, pictures: !arguments.no_plots };
-    write_results(scenario, store, folder, &tasks, recorded, shown)
+    write_results(scenario, store, folder, &settled, recorded, shown)
 }
 
 /// Runs one part, of which `merge` makes the result.
@@ -193,11 +193,13 @@ fn run_shard(
     store: &mut Store<'_>,
     folder: &ResultFolder,
     origin: &Origin,
+    interrupt: &Interrupt,
 ) -> Result<Outcome, CliError> {
     let failed = |error| write_error(folder, error);
     store.note_origin(&origin.record()).map_err(failed)?;
     let shard = origin.shard;
-    simulate(arguments, scenario, store, Some(shard)).map_err(failed)?;
+    simulate(arguments, scenario, store, Some(shard), interrupt)
+        .map_err(|error| stopped(interrupt, scenario, store, folder, error))?;
     store.sync().map_err(failed)?;
     if !arguments.quiet {
         let place = folder.path().display();
@@ -213,7 +215,8 @@ fn simulate(
     scenario: &Scenario,
     store: &mut Store<'_>,
     shard: Option<Shard>,
-) -> io::Result<Vec<Batch>> {
+    interrupt: &Interrupt,
+) -> io::Result<Settled> {
     let mut progress: Option<Progress> = None;
     let result = settle_replications(scenario, |tasks, sink| {
         let part = shard.map(|shard| shard.tasks(scenario, tasks));
@@ -223,6 +226,7 @@ fn simulate(
         let progress = match &mut progress {
             Some(progress) => {
                 progress.extend(left);
+                progress.plan(&missing);
                 progress
             }
             empty => {
@@ -234,10 +238,13 @@ fn simulate(
                         scenario.name
                     );
                 }
-                empty.insert(Progress::new(arguments.running.progress, &scenario.name, left))
+                let mut progress = Progress::new(arguments.running.progress, &scenario.name, left);
+                progress.plan(&missing);
+                empty.insert(progress)
             }
         };
-        let sinks: &mut [&mut dyn RowSink] = &mut [&mut *store, progress];
+        let mut interrupt = interrupt.clone();
+        let sinks: &mut [&mut dyn RowSink] = &mut [&mut *store, progress, &mut interrupt];
         experiment::run(scenario, &missing, arguments.running.threads(), sinks)?;
         match sink {
             Some(sink) => store.replay(tasks, &mut [sink]),
@@ -248,6 +255,29 @@ fn simulate(
         progress.finish();
     }
     result
+}
+
+/// Why a run did not come to its end. After a signal: with what is complete on the disk, and how to
+/// go on.
+fn stopped(
+    interrupt: &Interrupt,
+    scenario: &Scenario,
+    store: &mut Store<'_>,
+    folder: &ResultFolder,
+    error: io::Error,
+) -> CliError {
+    let Some(code) = interrupt.code() else { return write_error(folder, error) };
+    if let Err(error) = store.sync() {
+        return write_error(folder, error);
+    }
+    eprintln!(
+        "{}: interrupted; {} complete replications are kept in {}\n  help: to go on from there: {}",
+        scenario.name,
+        store.rows(),
+        folder.path().display(),
+        interrupt.resuming_command()
+    );
+    CliError::Interrupted(code)
 }
 
 /// How a result is shown beside its tables of figures in files.
@@ -269,18 +299,29 @@ pub fn write_results(
     scenario: &Scenario,
     store: &mut Store<'_>,
     folder: &ResultFolder,
-    tasks: &[Batch],
+    settled: &Settled,
     recorded: Map<String, Value>,
     shown: Shown,
 ) -> Result<Outcome, CliError> {
     let failed = |error| write_error(folder, error);
     let columns = scenario.columns();
+    let Settled { tasks, reached } = settled;
     let file = folder.create("results.csv").map_err(failed)?;
-    let mut rows = ResultsCsv::new(scenario, &columns, file).map_err(failed)?;
-    let mut summariser = Summariser::new(scenario.run.confidence);
+    let mut rows = ResultsCsv::new(scenario, &columns, reached, file).map_err(failed)?;
+    let file = folder.create("results.parquet").map_err(failed)?;
+    let mut table = ResultsParquet::new(scenario, &columns, reached, file).map_err(failed)?;
     let mut kept = KeptValues::for_expectations(scenario, &columns);
-    store.replay(tasks, &mut [&mut rows, &mut summariser, &mut kept]).map_err(failed)?;
-    let summaries = summariser.finish();
+    let mut first = true;
+    let summaries = summarise(&scenario.run, columns.len(), tasks, |summariser| {
+        if std::mem::replace(&mut first, false) {
+            let sinks: &mut [&mut dyn RowSink] =
+                &mut [&mut rows, &mut table, &mut kept, summariser];
+            store.replay(tasks, sinks)
+        } else {
+            store.replay(tasks, &mut [summariser])
+        }
+    });
+    let summaries = summaries.map_err(failed)?;
     let judgements = judge(scenario, &columns, &kept);
     let report =
         Report { scenario, columns: &columns, summaries: &summaries, judgements: &judgements };
@@ -293,6 +334,7 @@ pub fn write_results(
     folder.remove("manifest.json").map_err(failed)?;
     folder.remove(timeline::FILE).map_err(failed)?;
     rows.finish().and_then(|file| file.finish()).map_err(failed)?;
+    table.finish().and_then(|file| file.finish()).map_err(failed)?;
     folder.write("summary.csv", &summary_rows).map_err(failed)?;
     folder.write("summary.json", summary.as_bytes()).map_err(failed)?;
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
@@ -319,9 +361,8 @@ pub fn write_results(
         Some(Format::Csv) => print(&String::from_utf8_lossy(&summary_rows))?,
     }
     let failures = summaries.iter().any(|summary| {
-        [Status::Failed, Status::TimeOverflow, Status::TooManyTimers]
-            .into_iter()
-            .any(|status| summary.count(status) > 0)
+        let mut failures = Status::ALL.into_iter().filter(|status| status.is_failure());
+        failures.any(|status| summary.count(status) > 0)
     });
     Ok(if failures { Outcome::Failures } else { Outcome::Fine })
 }

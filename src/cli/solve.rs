@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, ValueEnum};
-use convsim::experiment::solve::source::Watcher;
-use convsim::experiment::solve::{
+use crate::experiment::solve::source::Watcher;
+use crate::experiment::solve::{
     Chosen, Goal, Objective, ScenarioSource, Search, Settings, Solution, best,
 };
-use convsim::report::document::Document;
-use convsim::report::solve::{
+use crate::report::document::Document;
+use crate::report::solve::{
     BestReport, SolveReport, best_document, best_json, solve_document, solve_json,
 };
-use convsim::scenario::target::{FigureOf, Target, magnitude};
-use convsim::scenario::{LoadOptions, Point, Scenario, Statistic};
+use crate::scenario::target::{FigureOf, Target, magnitude};
+use crate::scenario::{LoadOptions, Point, Scenario, Statistic};
+use clap::{ArgGroup, Args, ValueEnum};
 use serde_json::Value;
 
 use super::arguments::{Range, RunChanges, Running, load, parse_confidence, parse_range};

@@ -5,12 +5,80 @@
 //! service requirements and flaps (common random numbers), and a further draw in one place moves
 //! no other stream.
 
+use std::convert::Infallible;
+
+use rand::TryRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 /// A source of random numbers: Xoshiro256++ (Blackman and Vigna, 2019), portable and with a
-/// fixed output for a given seed.
-pub type Stream = Xoshiro256PlusPlus;
+/// fixed output for a given seed; or, for antithetic variates (Hammersley and Morton, 1956), the
+/// complement of each output bit, so that a small number comes where the other had a large one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream {
+    generator: Xoshiro256PlusPlus,
+    /// All ones for the complement, else 0.
+    mask: u64,
+}
+
+impl Stream {
+    /// The stream whose every output has the complementary bits.
+    #[must_use]
+    pub fn complemented(self) -> Self {
+        Self { mask: !self.mask, ..self }
+    }
+
+    /// A number to seed other streams with, the same for a stream and its complement.
+    pub fn next_seed(&mut self) -> u64 {
+        self.next_bits() ^ self.mask
+    }
+
+    /// Starts anew from `seed`; the complement stays the complement.
+    pub fn reseed(&mut self, seed: u64) {
+        self.generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+    }
+
+    #[inline]
+    fn next_bits(&mut self) -> u64 {
+        let Ok(bits) = self.generator.try_next_u64();
+        bits ^ self.mask
+    }
+}
+
+impl TryRng for Stream {
+    type Error = Infallible;
+
+    #[inline]
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        let bits = self.generator.try_next_u32()?;
+        Ok(bits ^ self.mask as u32)
+    }
+
+    #[inline]
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.next_bits())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.generator.try_fill_bytes(bytes)?;
+        let mask = self.mask as u8;
+        bytes.iter_mut().for_each(|byte| *byte ^= mask);
+        Ok(())
+    }
+}
+
+impl SeedableRng for Stream {
+    type Seed = <Xoshiro256PlusPlus as SeedableRng>::Seed;
+
+    fn from_seed(seed: Self::Seed) -> Self {
+        Self { generator: Xoshiro256PlusPlus::from_seed(seed), mask: 0 }
+    }
+
+    // `seed_from_u64` of the generator, whose values are pinned, not the default of the trait.
+    fn seed_from_u64(seed: u64) -> Self {
+        Self { generator: Xoshiro256PlusPlus::seed_from_u64(seed), mask: 0 }
+    }
+}
 
 /// What the streams of one replication are derived from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,6 +175,22 @@ mod tests {
         assert_ne!(base, first(seed, "other", "flap"));
         assert_ne!(base, first(StreamSeed { master: 2, ..seed }, "orchagent", "flap"));
         assert_ne!(base, first(StreamSeed { replication: 1, ..seed }, "orchagent", "flap"));
+    }
+
+    #[test]
+    fn the_complement_has_the_other_bits_and_the_same_seeds() {
+        let mut stream = StreamSeed { master: 1, replication: 0 }.stream("a", "b");
+        let mut other = stream.clone().complemented();
+        assert_eq!(stream.next_u64(), !other.next_u64());
+        assert_eq!(stream.next_u32(), !other.next_u32());
+        assert_eq!(stream.next_seed(), other.next_seed());
+        stream.reseed(7);
+        other.reseed(7);
+        assert_eq!(stream.next_u64(), !other.next_u64());
+        let (mut bytes, mut others) = ([0; 9], [0; 9]);
+        stream.fill_bytes(&mut bytes);
+        other.fill_bytes(&mut others);
+        assert!(bytes.iter().zip(others).all(|(byte, other)| *byte == !other));
     }
 
     #[test]

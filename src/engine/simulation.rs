@@ -112,6 +112,7 @@ pub struct Engine<G> {
     timers: Vec<TimerState<G>>,
     owner: u16,
     seed: StreamSeed,
+    complemented: bool,
     handled: u64,
     fingerprint: u64,
     ending: Option<RunEnd>,
@@ -155,6 +156,7 @@ impl<G: Copy> Engine<G> {
             timers: Vec::new(),
             owner: 0,
             seed,
+            complemented: false,
             handled: 0,
             fingerprint: NO_EVENTS,
             ending: None,
@@ -172,6 +174,7 @@ impl<G: Copy> Engine<G> {
         self.timers.clear();
         self.owner = 0;
         self.seed = seed;
+        self.complemented = false;
         self.handled = 0;
         self.fingerprint = NO_EVENTS;
         self.ending = None;
@@ -182,6 +185,12 @@ impl<G: Copy> Engine<G> {
         if let Some(trace) = &mut self.trace {
             trace.clear();
         }
+    }
+
+    /// Gives every stream of this replication as its complement: the antithetic of the replication
+    /// with the same seed.
+    pub fn complement_streams(&mut self) {
+        self.complemented = true;
     }
 
     /// The current instant.
@@ -200,7 +209,8 @@ impl<G: Copy> Engine<G> {
     /// The random stream of `purpose` in `component` for this replication.
     #[must_use]
     pub fn stream(&self, component: &str, purpose: &str) -> Stream {
-        self.seed.stream(component, purpose)
+        let stream = self.seed.stream(component, purpose);
+        if self.complemented { stream.complemented() } else { stream }
     }
 
     /// Adds a timer owned by the component being run.

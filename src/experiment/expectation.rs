@@ -6,6 +6,7 @@ use std::io;
 use super::row::{Row, RowSink, Status};
 use super::schedule::Batch;
 use crate::scenario::{Expectation, MetricColumn, RelativeTo, Scenario, Statistic};
+use crate::statistics::grouped::{group_means, mean_estimate, quantile_ranks};
 use crate::statistics::paired::{Contrast, Pairs};
 use crate::statistics::{Estimate, Moments, Rate, Sorted};
 
@@ -89,6 +90,19 @@ impl KeptValues {
             .map_or(&[], Vec::as_slice)
     }
 
+    /// The means of each `size` replications in a row that belong together, in place of the
+    /// figures: what is independent of each other, for comparing means.
+    #[must_use]
+    pub fn grouped(&self, size: u64) -> Self {
+        let mut grouped = self.clone();
+        for kept in grouped.points.values_mut() {
+            for values in kept.columns.values_mut() {
+                *values = group_means(values, size as usize);
+            }
+        }
+        grouped
+    }
+
     /// How many replications did not converge, of those that did not fail.
     #[must_use]
     pub fn not_converged(&self, point: usize) -> Rate {
@@ -160,7 +174,9 @@ impl Places {
         let relative_to = match &expectation.relative_to {
             None => None,
             Some(RelativeTo::Ratio(name)) => Some((find(name)?, Contrast::Ratio)),
-            Some(RelativeTo::Difference(name)) => Some((find(name)?, Contrast::Difference)),
+            Some(RelativeTo::Difference(name) | RelativeTo::Above(name)) => {
+                Some((find(name)?, Contrast::Difference))
+            }
         };
         Some(Self { point: find(&expectation.configuration)?, column, relative_to })
     }
@@ -196,15 +212,21 @@ fn judge_one(
         }
         (Some(column), None) => {
             let values = kept.values(places.point, column);
-            figure(values, expectation.statistic, confidence)
+            figure(values, expectation.statistic, confidence, scenario.run.group())
         }
         (Some(column), Some((other, contrast))) => {
-            let pairs = Pairs::new(kept.values(places.point, column), kept.values(other, column));
+            let means = expectation.statistic == Statistic::Mean;
+            let size = if means { scenario.run.group() as usize } else { 1 };
+            let values = |point| group_means(kept.values(point, column), size);
+            let pairs = Pairs::new(&values(places.point), &values(other));
             let got = contrasted(&pairs, expectation.statistic, contrast, confidence);
             (got, pairs.count() as u64)
         }
     };
-    let verdict = verdict(got, expectation.at_least, expectation.at_most);
+    let verdict = match expectation.relative_to {
+        Some(RelativeTo::Above(_)) => above_zero(got),
+        _ => verdict(got, expectation.at_least, expectation.at_most),
+    };
     let here = kept.replications(places.point);
     let pairs = places.relative_to.map_or(here, |(other, _)| here.min(kept.replications(other)));
     Judgement { verdict, got, replications: pairs, count }
@@ -215,7 +237,7 @@ fn rate(kept: &KeptValues, point: usize, confidence: f64) -> (Estimate, u64) {
     (rate.estimate(confidence), rate.trials)
 }
 
-fn figure(values: &[f64], statistic: Statistic, confidence: f64) -> (Estimate, u64) {
+fn figure(values: &[f64], statistic: Statistic, confidence: f64, group: u64) -> (Estimate, u64) {
     let numbers: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
     let count = numbers.len() as u64;
     let moments: Moments = numbers.iter().copied().collect();
@@ -223,12 +245,19 @@ fn figure(values: &[f64], statistic: Statistic, confidence: f64) -> (Estimate, u
         // The extremes of the replications are what they are, not estimates of anything.
         Statistic::Min => Estimate::exact(moments.min()),
         Statistic::Max => Estimate::exact(moments.max()),
-        Statistic::P50 => Sorted::new(numbers).quantile_estimate(0.50, confidence),
-        Statistic::P95 => Sorted::new(numbers).quantile_estimate(0.95, confidence),
-        Statistic::P99 => Sorted::new(numbers).quantile_estimate(0.99, confidence),
-        Statistic::Mean | Statistic::NotConverged => moments.mean_estimate(confidence),
+        Statistic::P50 => quantile(numbers, 0.50, confidence, group),
+        Statistic::P95 => quantile(numbers, 0.95, confidence, group),
+        Statistic::P99 => quantile(numbers, 0.99, confidence, group),
+        Statistic::Mean | Statistic::NotConverged => {
+            mean_estimate(values, group as usize, confidence)
+        }
     };
     (estimate, count)
+}
+
+fn quantile(numbers: Vec<f64>, probability: f64, confidence: f64, group: u64) -> Estimate {
+    let ranks = quantile_ranks(numbers.len() as u64, group, probability, confidence);
+    Sorted::new(numbers).quantile_estimate_at(probability, ranks)
 }
 
 pub(super) fn contrasted(
@@ -258,6 +287,17 @@ fn verdict(got: Estimate, at_least: Option<f64>, at_most: Option<f64>) -> Verdic
     } else if interval.low >= least && interval.high <= most {
         Verdict::Held
     } else if interval.high < least || interval.low > most {
+        Verdict::Missed
+    } else {
+        Verdict::Undecided
+    }
+}
+
+/// Whether a difference is above 0: what is equal is not in order.
+fn above_zero(got: Estimate) -> Verdict {
+    if got.interval.low > 0.0 {
+        Verdict::Held
+    } else if got.value.is_nan() || got.interval.high <= 0.0 {
         Verdict::Missed
     } else {
         Verdict::Undecided
@@ -312,6 +352,7 @@ fn more_replications(
     }
     points.sort_unstable();
     points.dedup();
+    let cap = cap - cap % scenario.run.group();
     let batch = |point: usize| {
         let done = kept.replications(point);
         let replications = done..(done * 2).min(cap);
@@ -342,6 +383,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_equal_is_not_in_order() {
+        let got = |low: f64, high: f64| Estimate {
+            value: (low + high) / 2.0,
+            interval: Interval { low, high },
+        };
+        assert_eq!(above_zero(got(0.1, 0.3)), Verdict::Held);
+        assert_eq!(above_zero(got(-0.1, 0.3)), Verdict::Undecided);
+        assert_eq!(above_zero(got(-0.3, -0.1)), Verdict::Missed);
+        assert_eq!(above_zero(got(0.0, 0.0)), Verdict::Missed);
+        assert_eq!(above_zero(Estimate::UNKNOWN), Verdict::Missed);
+    }
+
+    #[test]
     fn a_bound_that_is_met_exactly_holds_despite_rounding() {
         let sum = 0.1 + 0.2;
         assert_eq!(verdict(Estimate::exact(sum), Some(0.3), Some(0.3)), Verdict::Held);
@@ -350,8 +404,8 @@ mod tests {
     #[test]
     fn extremes_are_exact_and_means_are_not() {
         let values = [1.0, f64::NAN, 3.0, 2.0];
-        let (max, count) = figure(&values, Statistic::Max, 0.95);
+        let (max, count) = figure(&values, Statistic::Max, 0.95, 1);
         assert_eq!((max, count), (Estimate::exact(3.0), 3));
-        assert!(figure(&values, Statistic::Mean, 0.95).0.interval.half_width() > 0.0);
+        assert!(figure(&values, Statistic::Mean, 0.95, 1).0.interval.half_width() > 0.0);
     }
 }

@@ -18,6 +18,7 @@
 //! - [`summary`]: figures of a point over its replications.
 //! - [`expectation`]: whether what a scenario expects came out.
 //! - [`comparison`]: two configurations on common random numbers.
+//! - [`sensitivity`]: which parameters a figure depends on.
 //! - [`solve`]: which value of a parameter meets a target; the best of several.
 //! - [`mod@replay`]: one replication again, traced.
 //! - [`determinism`]: whether the same seed gives the same events.
@@ -33,6 +34,7 @@ pub mod precision;
 pub mod replay;
 pub mod row;
 pub mod schedule;
+pub mod sensitivity;
 pub mod shard;
 pub mod solve;
 pub mod store;
@@ -49,7 +51,7 @@ pub use row::{Row, RowSink, Status};
 pub use schedule::Batch;
 pub use shard::Shard;
 pub use store::{Store, StoreError};
-pub use summary::{MetricSummary, PointSummary, Summariser};
+pub use summary::{MetricSummary, PointSummary, Summariser, summarise};
 pub use worker::keep_model_panics_quiet;
 
 use crate::scenario::Scenario;

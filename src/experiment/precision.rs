@@ -40,6 +40,16 @@ pub fn attained(
     (got, got <= precision.relative)
 }
 
+/// What a scenario needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// Which replications, point by point.
+    pub tasks: Vec<Batch>,
+    /// By the index of the point, whether its figure is known as exactly as asked; `None` if
+    /// nothing was asked. A point that is not has the most replications allowed.
+    pub reached: Vec<Option<bool>>,
+}
+
 /// Finds out which replications every point of `scenario` needs. `provide` gets tasks, sees to
 /// it that they are run, and gives their rows in order to the sink if there is one.
 ///
@@ -48,12 +58,13 @@ pub fn attained(
 pub fn settle_replications(
     scenario: &Scenario,
     mut provide: impl FnMut(&[Batch], Option<&mut dyn RowSink>) -> io::Result<()>,
-) -> io::Result<Vec<Batch>> {
+) -> io::Result<Settled> {
+    let mut reached = vec![None; scenario.points.len()];
     let first = scenario.run.replications;
     let mut tasks = all_points(scenario, 0..first);
     let Some(precision) = &scenario.run.precision else {
         provide(&tasks, None)?;
-        return Ok(tasks);
+        return Ok(Settled { tasks, reached });
     };
     let columns = scenario.columns();
     let column = columns.iter().position(|column| column.name == precision.metric);
@@ -66,24 +77,25 @@ pub fn settle_replications(
         provide(&batches, Some(&mut kept))?;
         batches.retain_mut(|batch| {
             let done = batch.replications.end;
-            let values = kept.values(batch.point, column).iter().copied();
-            let values = values.filter(|value| !value.is_nan()).collect();
-            let summary = MetricSummary::new(values, scenario.run.confidence);
+            let values = kept.values(batch.point, column).to_vec();
+            let summary =
+                MetricSummary::grouped(values, scenario.run.confidence, scenario.run.group());
             let known = relative_half_width(&summary, precision.statistic) <= precision.relative;
-            let next = more(done).min(precision.max_replications);
+            let next = more(done, scenario.run.group()).min(precision.max_replications);
             batch.replications = done..next;
+            reached[batch.point] = Some(known);
             !known && done < next
         });
         for batch in &batches {
             tasks[batch.point].replications.end = batch.replications.end;
         }
     }
-    Ok(tasks)
+    Ok(Settled { tasks, reached })
 }
 
-/// Half as many again.
-fn more(done: u64) -> u64 {
-    done.saturating_add((done / 2).max(1))
+/// Half as many again, in whole groups of replications that belong together.
+fn more(done: u64, group: u64) -> u64 {
+    done.saturating_add((done / 2).max(1).next_multiple_of(group))
 }
 
 #[cfg(test)]

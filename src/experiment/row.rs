@@ -35,6 +35,13 @@ impl Status {
         Self::Failed,
     ];
 
+    /// Whether the model or the engine could not go on, so that the figures say nothing; exit code
+    /// 3.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::Failed | Self::TimeOverflow | Self::TooManyTimers)
+    }
+
     /// The name in files.
     #[must_use]
     pub const fn name(self) -> &'static str {

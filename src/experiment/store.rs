@@ -17,7 +17,7 @@ use super::journal::{
 use super::row::{Row, RowSink};
 use super::schedule::Batch;
 use super::worker::{Worker, WorldWorker};
-use crate::scenario::{Point, Scenario};
+use crate::scenario::{Point, RunSettings, Scenario, Seeding};
 
 /// The name of the journal in a folder of results.
 pub const JOURNAL: &str = "rows.journal";
@@ -26,8 +26,22 @@ pub const JOURNAL: &str = "rows.journal";
 pub const SHARDS: &str = "shards";
 
 /// How random streams come from the seed.
-pub const SEED_SCHEME: &str = "Xoshiro256++ seeded by a stable hash of (seed, replication, \
-     component, purpose); replication r of every point has the same streams";
+#[must_use]
+pub fn seed_scheme(run: &RunSettings) -> String {
+    let (names, points) = match run.seeding {
+        Seeding::Common => ("seed", "replication r of every point has the same streams"),
+        Seeding::Independent => ("seed, point", "every point has its own streams"),
+    };
+    let pairs = if run.antithetic {
+        "; replication 2k + 1 has the complement of the bits of 2k"
+    } else {
+        ""
+    };
+    format!(
+        "Xoshiro256++ seeded by a stable hash of ({names}, replication, component, purpose); \
+         {points}{pairs}"
+    )
+}
 
 /// So many stored rows are run again to see whether the models are still the same.
 const ROWS_TRIED: usize = 16;
@@ -105,6 +119,12 @@ impl<'s> Store<'s> {
         }
         store.journal.hand_over()?;
         Ok(store)
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows.0.values().map(|places| places.len() as u64).sum()
     }
 
     /// Which replications of `tasks` are not there yet.
@@ -434,7 +454,7 @@ fn header(scenario: &Scenario) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "seed": run.seed,
-        "seed_scheme": SEED_SCHEME,
+        "seed_scheme": seed_scheme(run),
         "horizon": run.horizon,
         "event_budget": run.event_budget,
         "metrics": scenario.columns().into_iter().map(|column| column.name).collect::<Vec<_>>(),

@@ -1,9 +1,12 @@
 //! Figures of a point over its replications.
 
 use std::io;
+use std::ops::Range;
 
 use super::row::{Row, RowSink, Status};
-use crate::statistics::quantile::QuantileRanks;
+use super::schedule::Batch;
+use crate::scenario::RunSettings;
+use crate::statistics::grouped::{mean_estimate, quantile_ranks, variance_gain};
 use crate::statistics::{Estimate, Moments, Rate, Sorted};
 
 /// A metric of one point over its replications.
@@ -12,8 +15,11 @@ pub struct MetricSummary {
     /// Replications that have this figure. Fewer than the point has where it did not come about
     /// in some; all figures below are over these.
     pub count: u64,
-    /// The mean with its Student-t interval.
+    /// The mean with its Student-t interval, over the means of antithetic pairs if there are such.
     pub mean: Estimate,
+    /// For antithetic pairs: how much smaller the variance of the mean is than with as many
+    /// independent replications. NaN otherwise.
+    pub variance_gain: f64,
     /// The standard deviation between replications; NaN below two.
     pub standard_deviation: f64,
     /// The least.
@@ -29,19 +35,31 @@ pub struct MetricSummary {
 }
 
 impl MetricSummary {
-    /// Of `values`, none of which is NaN.
+    /// Of `values`, each of which is independent of the others; NaN does not count.
     #[must_use]
     pub fn new(values: Vec<f64>, confidence: f64) -> Self {
+        Self::grouped(values, confidence, 1)
+    }
+
+    /// Of `values`, replication by replication; NaN does not count. So many in a row as `group` says
+    /// belong together.
+    #[must_use]
+    pub fn grouped(mut values: Vec<f64>, confidence: f64, group: u64) -> Self {
+        let size = group as usize;
+        let grouped = (group > 1)
+            .then(|| (mean_estimate(&values, size, confidence), variance_gain(&values, size)));
+        values.retain(|value| !value.is_nan());
         let sorted = Sorted::new(values);
         let moments: Moments = sorted.values().iter().copied().collect();
         let count = moments.count();
         let quantile = |probability| {
-            let ranks = QuantileRanks::new(count, probability, confidence);
+            let ranks = quantile_ranks(count, group, probability, confidence);
             sorted.quantile_estimate_at(probability, ranks)
         };
         Self {
             count,
-            mean: moments.mean_estimate(confidence),
+            mean: grouped.map_or_else(|| moments.mean_estimate(confidence), |(mean, _)| mean),
+            variance_gain: grouped.map_or(f64::NAN, |(_, gain)| gain),
             standard_deviation: moments.standard_deviation(),
             min: moments.min(),
             p50: quantile(0.50),
@@ -83,6 +101,9 @@ impl PointSummary {
 #[derive(Debug)]
 pub struct Summariser {
     confidence: f64,
+    group: u64,
+    /// The columns that are summarised.
+    columns: Range<usize>,
     current: Option<Collected>,
     finished: Vec<PointSummary>,
 }
@@ -96,10 +117,23 @@ struct Collected {
 }
 
 impl Summariser {
-    /// With intervals at `confidence`.
+    /// With intervals at `confidence` over replications of which each is independent of the others.
     #[must_use]
     pub const fn new(confidence: f64) -> Self {
-        Self { confidence, current: None, finished: Vec::new() }
+        let columns = 0..usize::MAX;
+        Self { confidence, group: 1, columns, current: None, finished: Vec::new() }
+    }
+
+    /// With the intervals that `run` asks for.
+    #[must_use]
+    pub fn of_run(run: &RunSettings) -> Self {
+        Self { group: run.group(), ..Self::new(run.confidence) }
+    }
+
+    /// Only of these columns, so that less has to be kept at once.
+    #[must_use]
+    pub fn of_columns(self, columns: Range<usize>) -> Self {
+        Self { columns, ..self }
     }
 
     /// The summaries, in the order in which the points came.
@@ -114,7 +148,7 @@ impl Summariser {
         let replications: u64 = collected.statuses.iter().sum();
         let [converged, .., failed] = collected.statuses;
         let rate = Rate { hits: replications - failed - converged, trials: replications - failed };
-        let summarise = |values| MetricSummary::new(values, self.confidence);
+        let summarise = |values| MetricSummary::grouped(values, self.confidence, self.group);
         self.finished.push(PointSummary {
             point: collected.point,
             replications,
@@ -126,6 +160,44 @@ impl Summariser {
     }
 }
 
+/// The figures of `columns`.
+fn own<'f>(columns: &Range<usize>, figures: &'f [f64]) -> &'f [f64] {
+    &figures[columns.start.min(figures.len())..columns.end.min(figures.len())]
+}
+
+/// Figures that are kept at once, 8 bytes each.
+const KEPT_FIGURES: u64 = 14_000_000;
+
+/// Summarises the `columns` columns of `tasks` in as many passes as keep memory bounded. `replay`
+/// gives all rows to a sink; the first time, whoever else wants them can have them, too.
+///
+/// # Errors
+/// The first error of `replay`.
+pub fn summarise(
+    run: &RunSettings,
+    columns: usize,
+    tasks: &[Batch],
+    mut replay: impl FnMut(&mut dyn RowSink) -> io::Result<()>,
+) -> io::Result<Vec<PointSummary>> {
+    let most = tasks.iter().map(|task| task.replications.end).max().unwrap_or(0).max(1);
+    let at_once =
+        usize::try_from(KEPT_FIGURES / most).unwrap_or(usize::MAX).clamp(1, columns.max(1));
+    let mut summaries: Vec<PointSummary> = Vec::new();
+    for first in (0..columns.max(1)).step_by(at_once) {
+        let mut summariser = Summariser::of_run(run).of_columns(first..first + at_once);
+        replay(&mut summariser)?;
+        let part = summariser.finish();
+        if summaries.is_empty() {
+            summaries = part;
+        } else {
+            for (whole, part) in summaries.iter_mut().zip(part) {
+                whole.metrics.extend(part.metrics);
+            }
+        }
+    }
+    Ok(summaries)
+}
+
 impl RowSink for Summariser {
     fn row(&mut self, row: &Row) -> io::Result<()> {
         if self.current.as_ref().is_some_and(|current| current.point != row.point) {
@@ -135,7 +207,7 @@ impl RowSink for Summariser {
             point: row.point,
             statuses: [0; Status::ALL.len()],
             failure: None,
-            values: vec![Vec::new(); row.figures.len()],
+            values: vec![Vec::new(); own(&self.columns, &row.figures).len()],
         });
         for (count, status) in current.statuses.iter_mut().zip(Status::ALL) {
             *count += u64::from(row.status == status);
@@ -143,10 +215,9 @@ impl RowSink for Summariser {
         if current.failure.is_none() {
             current.failure.clone_from(&row.message);
         }
-        for (values, &figure) in current.values.iter_mut().zip(&row.figures) {
-            if !figure.is_nan() {
-                values.push(figure);
-            }
+        let figures = own(&self.columns, &row.figures);
+        for (values, &figure) in current.values.iter_mut().zip(figures) {
+            values.push(figure);
         }
         Ok(())
     }
@@ -191,6 +262,29 @@ mod tests {
         assert!((first.not_converged.value - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(first.metrics[0].mean.value, 2.0);
         assert_eq!((summaries[1].point, summaries[1].metrics[0].p99.value), (1, 7.0));
+    }
+
+    #[test]
+    fn several_passes_give_what_one_gives() {
+        let rows: Vec<Row> = (0..4)
+            .map(|replication| Row {
+                replication,
+                figures: (0..5).map(|column| (column + replication) as f64).collect(),
+                ..row(0, Status::Converged, 0.0)
+            })
+            .collect();
+        let pass = |summariser: Summariser| {
+            let mut summariser = summariser;
+            rows.iter().for_each(|row| summariser.row(row).unwrap());
+            summariser.finish()
+        };
+        let whole = pass(Summariser::new(0.95));
+        let [mut first, second] =
+            [0..2, 2..7].map(|part| pass(Summariser::new(0.95).of_columns(part)));
+        first[0].metrics.extend(second[0].metrics.clone());
+        // The gain of antithetic pairs, of which there are none, is NaN.
+        assert_eq!(format!("{first:?}"), format!("{whole:?}"));
+        assert_eq!(whole[0].metrics.len(), 5);
     }
 
     #[test]

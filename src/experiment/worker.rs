@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::row::{Row, Status};
-use crate::engine::{Engine, Limits, RunEnd, SimTime, StreamSeed};
+use crate::engine::{Engine, Limits, RunEnd, SimTime, StableHash, StreamSeed};
 use crate::models::World;
 use crate::models::world::WorldEvent;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Seeding};
 
 /// Runs replications on one thread.
 pub trait Worker {
@@ -36,8 +36,17 @@ impl<'s> WorldWorker<'s> {
 
     /// As [`Worker::replicate`], without protection from a fault in the model.
     fn run(&mut self, point: usize, replication: u64) -> Row {
-        let seed = StreamSeed { master: self.scenario.run.seed, replication };
-        self.engine.reset(seed);
+        let run = &self.scenario.run;
+        let master = match run.seeding {
+            Seeding::Common => run.seed,
+            Seeding::Independent => own_seed(run.seed, self.scenario.points[point].id),
+        };
+        let mirrored = run.antithetic && !replication.is_multiple_of(2);
+        let replication_of_streams = if mirrored { replication - 1 } else { replication };
+        self.engine.reset(StreamSeed { master, replication: replication_of_streams });
+        if mirrored {
+            self.engine.complement_streams();
+        }
         let mut world = match self.world.take() {
             Some((of, world)) if of == point => world,
             _ => build(self.scenario, point),
@@ -63,6 +72,14 @@ impl<'s> WorldWorker<'s> {
     pub(super) fn engine(&mut self) -> &mut Engine<WorldEvent> {
         &mut self.engine
     }
+}
+
+/// The master seed of a point that shares its streams with no other.
+fn own_seed(seed: u64, point: u64) -> u64 {
+    let mut hash = StableHash::new();
+    hash.number(seed);
+    hash.number(point);
+    hash.finish()
 }
 
 fn build(scenario: &Scenario, point: usize) -> World {

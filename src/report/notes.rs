@@ -23,6 +23,7 @@ pub fn notes(report: Report<'_>) -> Vec<String> {
     }
     let mut notes = grouped.into_notes();
     open_quantiles(&mut notes, report);
+    antithetic_gain(&mut notes, report);
     // The points of a sweep repeat the note of the configuration that they start from.
     let mut told = BTreeSet::new();
     for summary in report.summaries {
@@ -119,6 +120,34 @@ fn missed_precision(report: Report<'_>, summary: &PointSummary, mut add: impl Fn
 /// A share in per cent, without the noise of binary fractions.
 fn percent(share: f64) -> f64 {
     (share * 1e8).round() / 1e6
+}
+
+/// Says what antithetic pairs were good for.
+fn antithetic_gain(notes: &mut Vec<String>, report: Report<'_>) {
+    if !report.scenario.run.antithetic {
+        return;
+    }
+    for column in report.main_columns() {
+        let gains: Vec<f64> = report
+            .summaries
+            .iter()
+            .map(|summary| summary.metrics[column].variance_gain)
+            .filter(|gain| gain.is_finite())
+            .collect();
+        let least = gains.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = gains.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let range = match gains.len() {
+            0 => continue,
+            1 => format!("{least:.2}"),
+            _ => format!("{least:.2} to {most:.2}"),
+        };
+        notes.push(format!(
+            "antithetic pairs: the variance of the mean {} is that of {range} times as many \
+             independent replications{}",
+            report.columns[column].name,
+            if least < 1.0 { "; below 1 they do harm" } else { "" }
+        ));
+    }
 }
 
 /// Says once how many replications would close the open intervals.

@@ -4,6 +4,7 @@ use std::io;
 
 use super::Report;
 use super::results_csv::{Number, PointId};
+use crate::experiment::precision::attained;
 use crate::statistics::Estimate;
 
 /// Its columns.
@@ -28,7 +29,7 @@ const COLUMNS: [&str; 19] = [
     "p99",
     "p99_low",
 ];
-const LAST_COLUMNS: [&str; 2] = ["p99_high", "max"];
+const LAST_COLUMNS: [&str; 4] = ["p99_high", "max", "variance_gain", "precision_reached"];
 
 /// The metric that stands for the share of replications that did not converge.
 pub const NOT_CONVERGED: &str = "not_converged";
@@ -42,7 +43,10 @@ pub fn summary_csv(report: Report<'_>) -> io::Result<Vec<u8>> {
     writer.write_record(COLUMNS.into_iter().chain(LAST_COLUMNS))?;
     for summary in report.summaries {
         let point = report.point(summary);
-        let mut row = |metric: &str, unit: &str, count: u64, figures: &[f64; 15]| {
+        let asked = report.scenario.run.precision.as_ref();
+        let mut row = |metric: &str, unit: &str, count: u64, figures: &[f64; 16]| {
+            let reached = asked.filter(|asked| asked.metric == metric);
+            let reached = reached.map(|asked| attained(asked, report.columns, summary).1);
             writer.serialize((
                 PointId(point.id).to_string(),
                 &point.configuration,
@@ -51,14 +55,15 @@ pub fn summary_csv(report: Report<'_>) -> io::Result<Vec<u8>> {
                 summary.replications,
                 count,
                 figures.map(|figure| Number(figure).to_string()),
+                reached,
             ))
         };
-        let mut rate = [f64::NAN; 15];
+        let mut rate = [f64::NAN; 16];
         rate[..3].copy_from_slice(&with_ends(summary.not_converged));
         let judged = summary.replications - summary.count(crate::experiment::Status::Failed);
         row(NOT_CONVERGED, "share", judged, &rate)?;
         for (column, metric) in report.columns.iter().zip(&summary.metrics) {
-            let mut figures = [f64::NAN; 15];
+            let mut figures = [f64::NAN; 16];
             figures[..3].copy_from_slice(&with_ends(metric.mean));
             figures[3] = metric.standard_deviation;
             figures[4] = metric.min;
@@ -66,6 +71,7 @@ pub fn summary_csv(report: Report<'_>) -> io::Result<Vec<u8>> {
                 figures[at..at + 3].copy_from_slice(&with_ends(quantile));
             }
             figures[14] = metric.max;
+            figures[15] = metric.variance_gain;
             row(&column.name, column.metric.unit.symbol(), metric.count, &figures)?;
         }
     }

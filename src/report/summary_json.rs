@@ -6,7 +6,8 @@ use super::Report;
 use super::expectations::{expected_text, verdict_name};
 use super::results_csv::PointId;
 use crate::experiment::precision::attained;
-use crate::experiment::{MetricSummary, PointSummary, Status};
+use crate::experiment::{Judgement, MetricSummary, PointSummary, Status};
+use crate::scenario::Expectation;
 use crate::statistics::Estimate;
 
 /// Version of the format. It changes when a key changes its meaning or goes away.
@@ -50,6 +51,9 @@ fn documentation() -> Value {
         "p95": "As p50, for 95 %.",
         "p99": "As p50, for 99 %.",
         "max": "Greatest value.",
+        "variance_gain": "Only with `run.antithetic`: how much smaller the variance of the mean is \
+            than with as many independent replications; below 1 it is larger. The intervals are \
+            over the means of the pairs.",
         "precision": "Only with `run.precision`: half the width of the interval of the figure it \
             names, relative to the figure (`relative`), and whether that is as narrow as asked \
             (`reached`) with no more replications than allowed.",
@@ -102,7 +106,7 @@ fn point(report: Report<'_>, summary: &PointSummary) -> Value {
 }
 
 fn metric(summary: &MetricSummary) -> Value {
-    json!({
+    let mut document = json!({
         "count": summary.count,
         "mean": estimate(summary.mean),
         "standard_deviation": number(summary.standard_deviation),
@@ -111,29 +115,38 @@ fn metric(summary: &MetricSummary) -> Value {
         "p95": estimate(summary.p95),
         "p99": estimate(summary.p99),
         "max": number(summary.max),
-    })
+    });
+    if summary.variance_gain.is_finite() {
+        document["variance_gain"] = number(summary.variance_gain);
+    }
+    document
 }
 
 fn expectations(report: Report<'_>) -> Vec<Value> {
     let pairs = report.scenario.expectations.iter().zip(report.judgements);
-    pairs
-        .map(|(expectation, judgement)| {
-            json!({
-                "expected": expected_text(report.columns, expectation),
-                "verdict": verdict_name(judgement.verdict),
-                "got": estimate(judgement.got),
-                "source": expectation.source,
-                "origin": expectation.origin,
-                "configuration": expectation.configuration,
-                "metric": expectation.metric,
-                "statistic": expectation.statistic,
-                "relative": expectation.relative_to.is_some(),
-                "at_least": expectation.at_least,
-                "at_most": expectation.at_most,
-                "measured": expectation.measured.map(|(low, high)| [low, high]),
-            })
-        })
-        .collect()
+    pairs.map(|(expected, judgement)| expectation(report, expected, judgement)).collect()
+}
+
+/// An expectation and what became of it.
+pub(super) fn expectation(
+    report: Report<'_>,
+    expectation: &Expectation,
+    judgement: &Judgement,
+) -> Value {
+    json!({
+        "expected": expected_text(report.columns, expectation),
+        "verdict": verdict_name(judgement.verdict),
+        "got": estimate(judgement.got),
+        "source": expectation.source,
+        "origin": expectation.origin,
+        "configuration": expectation.configuration,
+        "metric": expectation.metric,
+        "statistic": expectation.statistic,
+        "relative": expectation.relative_to.is_some(),
+        "at_least": expectation.at_least,
+        "at_most": expectation.at_most,
+        "measured": expectation.measured.map(|(low, high)| [low, high]),
+    })
 }
 
 fn estimate(estimate: Estimate) -> Value {

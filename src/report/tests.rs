@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::engine::{SimDuration, SimTime};
+use crate::experiment::comparison::{Compared, Pairing, Sides, compare};
 use crate::experiment::{KeptValues, Row, RowSink, Status, Summariser, judge};
 use crate::models::{Metric, ModelKind, Unit};
-use crate::scenario::{Expectation, RelativeTo, RunSettings, Statistic};
+use crate::scenario::{Expectation, RelativeTo, RunSettings, Seeding, Statistic};
 
 const METRICS: [Metric; 6] = [
     Metric::headline(
@@ -59,6 +60,8 @@ fn scenario(points: Vec<Point>) -> Scenario {
         run: RunSettings {
             seed: 1,
             replications: 40,
+            seeding: Seeding::Common,
+            antithetic: false,
             precision: None,
             horizon: SimDuration::from_whole_seconds(300),
             event_budget: 1_000,
@@ -153,7 +156,7 @@ pub(super) fn stored(points: Vec<Point>, replications: u64) -> stored::Stored {
     let write = |name: &str, text: &[u8]| std::fs::write(folder.path().join(name), text).unwrap();
     with_report(points, replications, |report| {
         let mut csv =
-            results_csv::ResultsCsv::new(report.scenario, report.columns, Vec::new()).unwrap();
+            results_csv::ResultsCsv::new(report.scenario, report.columns, &[], Vec::new()).unwrap();
         for row in rows(report.scenario.points.len(), replications) {
             csv.row(&row).unwrap();
         }
@@ -245,7 +248,7 @@ fn the_summary_as_csv() {
 fn the_results_as_csv() {
     let columns = columns();
     let scenario = scenario(two_points());
-    let mut csv = results_csv::ResultsCsv::new(&scenario, &columns, Vec::new()).unwrap();
+    let mut csv = results_csv::ResultsCsv::new(&scenario, &columns, &[], Vec::new()).unwrap();
     for row in rows(2, 11).iter().skip(18) {
         csv.row(row).unwrap();
     }
@@ -269,9 +272,19 @@ fn a_comparison() {
     let columns = columns();
     let mut kept = KeptValues::of(&[0, 1], &[0, 3]);
     rows(2, 40).iter().for_each(|row| kept.row(row).unwrap());
-    let compared = crate::experiment::comparison::compare(&kept, 0, 1, &[0, 3], 0.95);
-    insta::assert_snapshot!(comparison::comparison_tables(&columns, &compared));
-    insta::assert_snapshot!(comparison::comparison_markdown(&columns, &compared));
+    let sides = [0, 3].map(|column| Sides {
+        metric: &columns[column].name,
+        unit: columns[column].metric.unit,
+        first: kept.values(0, column),
+        second: kept.values(1, column),
+    });
+    let compared = compare(&sides, Pairing::Paired, 0.95);
+    insta::assert_snapshot!(comparison::comparison_tables(&compared));
+    insta::assert_snapshot!(comparison::comparison_markdown(&compared));
+    // Without pairs the noise that both share does not cancel.
+    let independent = compare(&sides, Pairing::Independent, 0.95);
+    let width = |compared: &[Compared]| compared[0].difference.interval.half_width();
+    assert!(width(&independent) > width(&compared));
 }
 
 #[test]
@@ -279,7 +292,7 @@ fn no_metric_is_called_like_another_column_of_the_results() {
     for kind in ModelKind::ALL {
         for metric in kind.metrics() {
             let fixed = results_csv::FIRST_COLUMNS.contains(&metric.name)
-                || metric.name == results_csv::LAST_COLUMN
+                || results_csv::LAST_COLUMNS.contains(&metric.name)
                 || metric.name == summary_csv::NOT_CONVERGED;
             assert!(!fixed, "{}: {}", kind.name(), metric.name);
         }

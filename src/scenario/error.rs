@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, SourceCode, SourceSpan};
 
-use super::problem::{Located, Problem, Problems};
+use super::problem::{Located, Problem, Problems, visible};
 use super::source::{SourceText, Sources};
 
 /// All that is wrong with a scenario. Show it with miette.
@@ -78,16 +78,16 @@ impl ProblemReport {
     #[must_use]
     pub fn message(&self) -> String {
         let (problem, _) = self.located.problem.text();
-        match self.located.path.as_str() {
+        visible(&match self.located.path.as_str() {
             "" => problem,
             path => format!("{path}: {problem}"),
-        }
+        })
     }
 
     /// What is allowed, or what to do.
     #[must_use]
     pub fn help_text(&self) -> String {
-        self.located.problem.text().1
+        visible(&self.located.problem.text().1)
     }
 }
 

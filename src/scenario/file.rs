@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::types::Statistic;
+use super::types::{Seeding, Statistic};
 use crate::engine::SimDuration;
 use crate::models::ModelKind;
 
@@ -126,6 +126,12 @@ pub(super) struct RunEntry {
     /// Replications of each point.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub replications: u64,
+    /// Which points share their random streams.
+    pub seeding: Seeding,
+    /// Run replications in antithetic pairs: 2k + 1 has the complement of the random bits of 2k, so
+    /// that a large draw comes where the other had a small one and their mean varies less. The
+    /// number of replications must be even.
+    pub antithetic: bool,
     /// Run more replications of a point until a figure is known as exactly as this asks.
     pub precision: Option<PrecisionEntry>,
     /// Virtual time at which a replication that is still going ends, as not converged.
@@ -145,6 +151,8 @@ impl Default for RunEntry {
         Self {
             seed: 1,
             replications: 100,
+            seeding: Seeding::Common,
+            antithetic: false,
             precision: None,
             horizon: SimDuration::from_whole_seconds(3600),
             event_budget: 100_000_000,
@@ -193,13 +201,17 @@ pub(super) enum PrecisionStatistic {
     P99,
 }
 
-/// A figure that must come out. One of `between`, `at_least`, `at_most` (or the last two
-/// together), or `equals` with `within`.
+/// A figure that must come out: `configuration` with one of `between`, `at_least`, `at_most` (or the
+/// last two together), or `equals` with `within`. Or an order of several: `ordering`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExpectEntry {
     /// The configuration, or the point of a sweep such as `orchagent.pop_batch_size=32`.
-    pub configuration: String,
+    pub configuration: Option<String>,
+    /// Configurations whose figures must rise from each to the next, tested by paired differences;
+    /// in place of `configuration` and bounds.
+    #[schemars(length(min = 2))]
+    pub ordering: Option<Vec<String>>,
     /// The metric; `component.metric` if there are several components. Not needed for the
     /// statistic `not_converged`.
     pub metric: Option<String>,

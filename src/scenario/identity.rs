@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::engine::random::StableHash;
@@ -37,6 +38,71 @@ pub fn point_id(components: &[&ComponentIdentity], connections: &[(String, Strin
         hash.text(to);
     }
     hash.finish()
+}
+
+/// [`canonical`] of what serialises to `value`, several times faster: the JSON text is put into order
+/// without making a tree of it.
+#[must_use]
+pub fn canonical_text(value: &impl Serialize) -> String {
+    let ordered = serde_json::to_string(value).ok().and_then(|json| in_order(&json));
+    // Escapes within keys would sort by their text.
+    ordered.unwrap_or_else(|| canonical(&serde_json::to_value(value).unwrap_or_default()))
+}
+
+/// The text of JSON without blanks and escapes, with sorted keys.
+fn in_order(json: &str) -> Option<String> {
+    let mut text = String::with_capacity(json.len());
+    let rest = if json.contains('\\') { None } else { write_in_order(json, &mut text) };
+    rest.filter(|rest| rest.is_empty()).map(|_| text)
+}
+
+/// Writes the value that `json` starts with; what is after it.
+fn write_in_order<'j>(json: &'j str, text: &mut String) -> Option<&'j str> {
+    match json.as_bytes().first()? {
+        b'{' => {
+            let mut entries = Vec::new();
+            let mut rest = &json[1..];
+            while !rest.starts_with('}') {
+                rest = rest.strip_prefix(',').unwrap_or(rest);
+                let (key, after) = rest.strip_prefix('"')?.split_once('"')?;
+                let mut value = String::new();
+                rest = write_in_order(after.strip_prefix(':')?, &mut value)?;
+                entries.push((key, value));
+            }
+            entries.sort_by_key(|(key, _)| *key);
+            text.push('{');
+            for (index, (key, value)) in entries.iter().enumerate() {
+                let comma = if index > 0 { "," } else { "" };
+                // Writing to a text cannot fail.
+                let _ = write!(text, "{comma}\"{key}\":{value}");
+            }
+            text.push('}');
+            rest.strip_prefix('}')
+        }
+        b'[' => {
+            text.push('[');
+            let mut rest = &json[1..];
+            while !rest.starts_with(']') {
+                if let Some(after) = rest.strip_prefix(',') {
+                    text.push(',');
+                    rest = after;
+                }
+                rest = write_in_order(rest, text)?;
+            }
+            text.push(']');
+            rest.strip_prefix(']')
+        }
+        b'"' => {
+            let end = json[1..].find('"')? + 2;
+            text.push_str(&json[..end]);
+            Some(&json[end..])
+        }
+        _ => {
+            let end = json.find([',', ']', '}']).unwrap_or(json.len());
+            text.push_str(&json[..end]);
+            Some(&json[end..])
+        }
+    }
 }
 
 /// JSON without blanks and with sorted keys.
@@ -92,5 +158,22 @@ mod tests {
         let other = json!({ "a": "t", "b": [1, { "x": null, "y": 1.5 }] });
         assert_eq!(canonical(&one), canonical(&other));
         assert_eq!(canonical(&one), r#"{"a":"t","b":[1,{"x":null,"y":1.5}]}"#);
+    }
+
+    #[test]
+    fn the_faster_way_gives_the_same_text() {
+        for value in [
+            json!({ "b": [1, { "y": 1.5, "x": null }, []], "a": "t, {]", "c": {} }),
+            json!([[], [1e-7, -2.0, 1e300, u64::MAX, i64::MIN, true], "\u{e9}"]),
+            json!({ "quo\"te": 1, "a": 2, "back": "\\" }),
+            json!("text"),
+            json!(null),
+        ] {
+            assert_eq!(canonical_text(&value), canonical(&value), "{value}");
+        }
+        for kind in crate::models::ModelKind::ALL {
+            let config = kind.default_config();
+            assert_eq!(canonical_text(&config), canonical(&serde_json::to_value(&config).unwrap()));
+        }
     }
 }

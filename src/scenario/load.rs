@@ -73,6 +73,7 @@ fn build(
         let (value, allowed) = ("0 s".to_owned(), "above 0 s".to_owned());
         problems.add(Problem::OutOfRange { value, allowed }, "run.horizon", origin);
     }
+    refuse_odd_pairs(&tree, &run, problems);
     let mut builder = PointBuilder::new(&tree, connection_names, sources, problems);
     let points = builder.build(&design);
     let recorded = builder.recorded_files();
@@ -102,6 +103,12 @@ fn build(
         sources,
     };
     scenario.expectations = read_expectations(&tree, &known, problems, &mut warnings);
+    let altered = |text: &&String| !text.trim_start().starts_with("run.");
+    if !scenario.expectations.is_empty() && options.set.iter().any(|text| altered(&text)) {
+        let text = "the expectations were made for the file as it is, without --set";
+        warnings.push(text.to_owned());
+    }
+    settle_precision_metric(&mut scenario);
     check_run_metrics(&tree, &scenario, problems);
     scenario.warnings = warnings;
     Some(scenario)
@@ -111,10 +118,32 @@ fn text_at(tree: &Node, key: &str) -> String {
     tree.get(key).and_then(Node::as_text).unwrap_or_default().to_owned()
 }
 
+/// Antithetic replications come in pairs.
+fn refuse_odd_pairs(tree: &Node, run: &RunEntry, problems: &mut Problems) {
+    if !run.antithetic {
+        return;
+    }
+    let place = |keys: [&str; 3]| tree.nearest(keys.into_iter()).origin;
+    let mut refuse = |value: u64, path: &str, origin| {
+        if !value.is_multiple_of(2) {
+            let allowed = "an even number, as antithetic replications come in pairs".to_owned();
+            let problem = Problem::OutOfRange { value: value.to_string(), allowed };
+            problems.add(problem, path, Some(origin));
+        }
+    };
+    refuse(run.replications, "run.replications", place([RUN, "replications", ""]));
+    if let Some(precision) = &run.precision {
+        let most = place([RUN, "precision", "max_replications"]);
+        refuse(precision.max_replications, "run.precision.max_replications", most);
+    }
+}
+
 fn run_settings(run: RunEntry) -> RunSettings {
     RunSettings {
         seed: run.seed,
         replications: run.replications,
+        seeding: run.seeding,
+        antithetic: run.antithetic,
         precision: run.precision.map(precision),
         horizon: run.horizon,
         event_budget: run.event_budget,
@@ -136,11 +165,7 @@ fn precision(entry: PrecisionEntry) -> Precision {
 
 /// Whether a point was there before the command line removed it.
 fn removed_by(original: &Node, options: &LoadOptions) -> impl Fn(&str) -> bool {
-    let overridden =
-        !(options.set.is_empty() && options.vary.is_empty() && options.configurations.is_empty())
-            || options.design.is_some()
-            || !options.conditions.is_empty();
-    let names: HashSet<String> = if overridden {
+    let names: HashSet<String> = if options.change_points() {
         let run: RunEntry = original.get(RUN).and_then(part).unwrap_or_default();
         let unseen = &mut Problems::default();
         let mut design = Design::read(original, run.seed, options.max_points, unseen);
@@ -262,12 +287,33 @@ fn read_end(
     }
 }
 
+/// `latency.p95` may be the 95th percentile of `latency` or a metric of that name: it is what there is.
+fn settle_precision_metric(scenario: &mut Scenario) {
+    let columns = scenario.columns();
+    let Some(precision) = &mut scenario.run.precision else { return };
+    let statistic = match precision.statistic {
+        Statistic::P50 => "p50",
+        Statistic::P95 => "p95",
+        Statistic::P99 => "p99",
+        _ => "mean",
+    };
+    let longer = format!("{}.{statistic}", precision.metric);
+    let known = |name: &str| find_column(&columns, name).is_some();
+    if !known(&precision.metric) && known(&longer) {
+        precision.metric = longer;
+        precision.statistic = Statistic::Mean;
+    }
+}
+
 fn check_run_metrics(tree: &Node, scenario: &Scenario, problems: &mut Problems) {
     let columns = scenario.columns();
     let Some(run) = tree.get(RUN) else { return };
     let listed = run.get("metrics").map_or(&[][..], Node::items).iter().enumerate();
     let listed = listed.map(|(index, item)| (format!("run.metrics[{index}]"), item));
+    let settled = scenario.run.precision.as_ref().map(|precision| precision.metric.as_str());
+    let settled = settled.is_some_and(|name| find_column(&columns, name).is_some());
     let precise = run.get("precision").and_then(|precision| precision.get("metric"));
+    let precise = precise.filter(|_| !settled);
     let precise = precise.map(|item| ("run.precision.metric".to_owned(), item));
     for (path, item) in listed.chain(precise) {
         let Some(name) = item.as_text() else { continue };

@@ -98,6 +98,15 @@ impl Path {
         self.segments.iter().skip(1).map(|segment| &segment.step)
     }
 
+    /// The key of the component that it is or lies in.
+    #[must_use]
+    pub fn own_key(&self) -> Option<&str> {
+        match self.steps_within_component().next() {
+            Some(Step::Key(key)) => Some(key),
+            _ => None,
+        }
+    }
+
     /// The value at this path within `value`, which is the value at `outer`. `None` if `outer` does not
     /// lead towards it; an inner `None` if there is nothing.
     #[must_use]

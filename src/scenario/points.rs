@@ -1,17 +1,18 @@
 //! From the tree of values to the typed points.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::design::{Design, PointDesign};
 use super::file::{component_schema, schema_ref};
-use super::identity::{ComponentIdentity, canonical, point_id};
+use super::identity::{ComponentIdentity, canonical_text, point_id};
 use super::node::Node;
 use super::overrides::model_of;
 use super::path::Path;
 use super::problem::{Problem, Problems};
 use super::recording::Recordings;
+use super::schema_kind::keys_are_independent;
 use super::source::Sources;
 use super::types::Point;
 use super::validate::Validator;
@@ -37,6 +38,16 @@ struct Component {
     defaults: serde_json::Value,
     /// Once it was needed: the result.
     ready: Option<Option<Rc<Ready>>>,
+    checked: Checked,
+}
+
+/// What is known to be fine, so that the points of a large grid are not checked key by key again.
+#[derive(Default)]
+struct Checked {
+    /// Whether the component is fine as it stands in the file, once it was asked.
+    base: Option<bool>,
+    /// Keys of the component with values that are fine, as JSON.
+    keys: HashSet<(String, String)>,
 }
 
 /// A component that can be run.
@@ -61,7 +72,8 @@ impl<'a> PointBuilder<'a> {
                 let kind = model_of(&entry.value)?;
                 let defaults = serde_json::to_value(kind.default_config()).unwrap_or_default();
                 let (name, node) = (entry.key.clone(), entry.value.clone());
-                Some(Component { name, kind, node, defaults, ready: None })
+                let checked = Checked::default();
+                Some(Component { name, kind, node, defaults, ready: None, checked })
             })
             .collect();
         Self {
@@ -78,7 +90,7 @@ impl<'a> PointBuilder<'a> {
     /// All points of `design`; those with problems are left out.
     pub fn build(&mut self, design: &Design) -> Vec<Point> {
         let mut points = Vec::new();
-        let mut names = std::collections::HashSet::new();
+        let mut names = HashSet::new();
         for point_design in design.points() {
             if self.problems.is_full() {
                 break;
@@ -149,29 +161,65 @@ impl<'a> PointBuilder<'a> {
         if set.is_empty() {
             if self.components[index].ready.is_none() {
                 let node = self.components[index].node.clone();
-                let ready = self.prepare(index, node, configuration);
+                let ready = self.prepare(index, node, &[], configuration);
                 self.components[index].ready = Some(ready);
             }
             return self.components[index].ready.clone().flatten();
         }
         let component = &self.components[index];
         let mut node = component.node.clone();
+        let mut keys: Vec<&str> = Vec::new();
         for (path, value) in set {
+            keys.extend(path.own_key());
             if let Err(problem) = path.set(&mut node, &component.defaults, (*value).clone()) {
                 self.problems.add(problem, &path.to_string(), Some(path.origin));
                 return None;
             }
         }
-        self.prepare(index, node, configuration)
+        keys.sort_unstable();
+        keys.dedup();
+        self.prepare(index, node, &keys, configuration)
     }
 
-    /// Validates and reads one component.
-    fn prepare(&mut self, index: usize, mut node: Node, configuration: &str) -> Option<Rc<Ready>> {
+    /// Checks a component, whose `keys` are not as in the file, against the schema.
+    fn validate(&mut self, index: usize, node: &Node, keys: &[&str], path: &str) -> Problems {
+        let check = |node: &Node| {
+            let mut found = Problems::default();
+            Validator::new(schema_ref()).check(component_schema(), node, path, &mut found);
+            found
+        };
+        let component = &mut self.components[index];
+        if keys.is_empty() || !keys_are_independent(component.kind) {
+            return check(node);
+        }
+        let Component { node: base, checked, .. } = component;
+        if !*checked.base.get_or_insert_with(|| check(base).is_empty()) {
+            return check(node);
+        }
+        let value = |key: &str| node.get(key).map_or_else(String::new, |v| v.to_json().to_string());
+        let pairs: Vec<_> = keys.iter().map(|&key| (key.to_owned(), value(key))).collect();
+        if pairs.iter().all(|pair| checked.keys.contains(pair)) {
+            return Problems::default();
+        }
+        let found = check(node);
+        if found.is_empty() {
+            checked.keys.extend(pairs);
+        }
+        found
+    }
+
+    /// Validates and reads one component, whose `changed` keys are not as in the file.
+    fn prepare(
+        &mut self,
+        index: usize,
+        mut node: Node,
+        changed: &[&str],
+        configuration: &str,
+    ) -> Option<Rc<Ready>> {
         let Component { name, kind, .. } = &self.components[index];
         let (name, kind) = (name.clone(), *kind);
         let path = format!("components.{name}");
-        let mut found = Problems::default();
-        Validator::new(schema_ref()).check(component_schema(), &node, &path, &mut found);
+        let mut found = self.validate(index, &node, changed, &path);
         if found.is_empty() {
             self.recordings.resolve(&mut node, &path, self.sources, &mut found);
         }
@@ -208,7 +256,7 @@ impl<'a> PointBuilder<'a> {
         if !possible {
             return None;
         }
-        let parameters = canonical(&serde_json::to_value(&config).unwrap_or_default());
+        let parameters = canonical_text(&config);
         let identity = ComponentIdentity { name, model: kind.name(), parameters };
         Some(Rc::new(Ready { config, identity, warnings }))
     }

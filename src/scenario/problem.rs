@@ -348,6 +348,17 @@ impl Problem {
     }
 }
 
+/// `text` with control characters written out, so that a name cannot move the cursor of a terminal.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let hidden = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(hidden) {
+        return text.to_owned();
+    }
+    let shown = |c: char| if hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
+}
+
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     chars

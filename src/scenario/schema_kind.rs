@@ -7,15 +7,27 @@ use super::path::{Path, Step};
 use super::validate::{array, resolve_in};
 use crate::models::ModelKind;
 
+/// The schema of a component with the model `kind`.
+fn component_of(kind: ModelKind) -> Option<&'static Value> {
+    array(component_schema(), "anyOf").iter().find(|branch| {
+        branch.pointer("/properties/model/const").and_then(Value::as_str) == Some(kind.name())
+    })
+}
+
+/// Whether the schema of a component with the model `kind` says of each key by itself what is
+/// allowed.
+#[must_use]
+pub fn keys_are_independent(kind: ModelKind) -> bool {
+    let joint = ["anyOf", "oneOf", "allOf", "$ref"];
+    component_of(kind).is_some_and(|schema| joint.iter().all(|key| schema.get(key).is_none()))
+}
+
 /// Whether the parameter at `path` of a component with the model `kind` takes whole numbers and no
 /// others.
 #[must_use]
 pub fn takes_whole_numbers(kind: ModelKind, path: &Path) -> bool {
     let root = schema_ref();
-    let own = array(component_schema(), "anyOf").iter().find(|branch| {
-        branch.pointer("/properties/model/const").and_then(Value::as_str) == Some(kind.name())
-    });
-    let mut schemas: Vec<&Value> = own.into_iter().collect();
+    let mut schemas: Vec<&Value> = component_of(kind).into_iter().collect();
     for step in path.steps_within_component() {
         let below = alternatives(root, &schemas).into_iter().filter_map(|schema| match step {
             Step::Key(key) => schema.get("properties").and_then(|all| all.get(key)),

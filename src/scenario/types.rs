@@ -67,6 +67,10 @@ pub struct RunSettings {
     pub replications: u64,
     /// How exactly a figure must be known before a point needs no more replications.
     pub precision: Option<Precision>,
+    /// Which points share their random streams.
+    pub seeding: Seeding,
+    /// Whether replication 2k + 1 is the antithetic of 2k.
+    pub antithetic: bool,
     /// Virtual time at which a replication that is still going ends.
     pub horizon: SimDuration,
     /// Events after which a replication that is still going ends.
@@ -75,6 +79,33 @@ pub struct RunSettings {
     pub confidence: f64,
     /// Metrics of the main table; empty for each model's headline metrics.
     pub metrics: Vec<String>,
+}
+
+impl RunSettings {
+    /// Whether replication r of one point can be compared with replication r of another, because
+    /// they have the same random streams; if not, the points are independent of each other.
+    #[must_use]
+    pub fn pairs_points(&self) -> bool {
+        self.seeding == Seeding::Common
+    }
+
+    /// How many successive replications belong together; those of different groups are independent.
+    #[must_use]
+    pub const fn group(&self) -> u64 {
+        if self.antithetic { 2 } else { 1 }
+    }
+}
+
+/// Which points share their random streams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Seeding {
+    /// Replication r of every point has the same streams (common random numbers), so that points
+    /// are compared pair by pair and a difference shows with few replications.
+    #[default]
+    Common,
+    /// Every point has its own streams, so that no two points have anything in common.
+    Independent,
 }
 
 /// How exactly a figure must be known.
@@ -155,6 +186,8 @@ pub enum RelativeTo {
     Ratio(String),
     /// The figure less that of the named configuration.
     Difference(String),
+    /// The same, in an ordering: it must be above 0, not at it.
+    Above(String),
 }
 
 impl Scenario {

@@ -2,9 +2,14 @@
 
 mod check;
 mod compare;
+mod interruptions;
+
 mod precision;
+mod results_parquet;
 mod resume;
 mod run;
+mod seeding;
+mod sensitivity;
 mod shards;
 mod solve;
 

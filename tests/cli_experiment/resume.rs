@@ -7,8 +7,14 @@ use std::time::Duration;
 use super::*;
 
 /// The files that make up the result.
-const RESULT: [&str; 5] =
-    ["manifest.json", "report.html", "results.csv", "summary.csv", "summary.json"];
+const RESULT: [&str; 6] = [
+    "manifest.json",
+    "report.html",
+    "results.csv",
+    "results.parquet",
+    "summary.csv",
+    "summary.json",
+];
 
 fn result(place: &Place, folder: &str) -> Vec<Vec<u8>> {
     let folder = place.path(folder).join("links");
@@ -47,20 +53,20 @@ fn leftovers(folder: &Path) -> Vec<String> {
 #[test]
 fn a_run_killed_at_any_moment_ends_as_one_that_was_not() {
     let place = Place::with_scenario("links", &expect("mean", r#""at_least": "0 s""#));
-    let many = ["--replications", "400", "--threads", "2"];
+    let many = ["--replications", "600", "--threads", "2"];
     run_to_end(&place, &[&many[..], &["--output", "whole"]].concat());
     let whole = result(&place, "whole");
     // Any sequence of moments will do; the files must not depend on it.
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let (mut killed, mut folder) = (0, 0);
-    while killed < 24 {
+    while killed < 50 {
         let output = format!("cut{folder}");
         let arguments = [&many[..], &["--output", &output]].concat();
-        // Three kills in a row, then a run to the end.
-        for _ in 0..3 {
+        // Ten kills in a row, then a run to the end.
+        for _ in 0..10 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let mut child = start(&place, &arguments);
-            thread::sleep(Duration::from_millis(5 + (random >> 33) % 200));
+            thread::sleep(Duration::from_millis(5 + (random >> 33) % 120));
             end(&mut child, ["KILL", "TERM", "INT"][(random >> 40) as usize % 3]);
             killed += 1;
         }

@@ -3,8 +3,15 @@ use std::process::{Command, Stdio};
 
 use super::*;
 
-const FILES: [&str; 6] =
-    ["manifest.json", "report.html", "results.csv", "rows.journal", "summary.csv", "summary.json"];
+const FILES: [&str; 7] = [
+    "manifest.json",
+    "report.html",
+    "results.csv",
+    "results.parquet",
+    "rows.journal",
+    "summary.csv",
+    "summary.json",
+];
 
 #[test]
 fn a_run_prints_its_table_and_writes_its_files() {
@@ -161,7 +168,7 @@ fn bad_usage_is_exit_code_2() {
 
 #[test]
 fn help_says_what_there_is_and_what_exit_codes_mean() {
-    for command in ["", "run", "check", "compare", "solve"] {
+    for command in ["", "run", "check", "compare", "solve", "sensitivity"] {
         let arguments: &[&str] =
             if command.is_empty() { &["--help"] } else { &[command, "--help"] };
         let output = Place::empty().convsim(arguments);

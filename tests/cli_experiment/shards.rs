@@ -2,8 +2,14 @@ use std::fs;
 
 use super::*;
 
-const RESULT: [&str; 5] =
-    ["manifest.json", "report.html", "results.csv", "summary.csv", "summary.json"];
+const RESULT: [&str; 6] = [
+    "manifest.json",
+    "report.html",
+    "results.csv",
+    "results.parquet",
+    "summary.csv",
+    "summary.json",
+];
 
 fn ok(place: &Place, arguments: &[&str]) -> String {
     let output = place.convsim(arguments);

@@ -148,7 +148,10 @@ fn table_of_concurrency(text: &mut String) {
     *text += "| mode | commands | 1 at once | 2 | 4 | 8 |\n|---|---:|---:|---:|---:|---:|\n";
     for (mode, counts) in [
         ("netns_exec", &[20, 100, 500][..]),
+        ("ip_dash_n", &[20, 100]),
         ("sudo_netns_exec", &[20, 100, 200]),
+        ("bug_sudo_netns_ip_a", &[100]),
+        ("rootwrap_cli", &[20]),
         ("sudo_rootwrap_cli", &[20]),
         ("rootwrap_daemon", &[100]),
     ] {
@@ -334,8 +337,8 @@ const SECOND_MACHINE: &str = "
 ## A second machine
 
 To test that explanation: another two-core virtual machine (AMD EPYC, Linux 6.18, iproute2, beside
-neighbours), `chrt -r 1` and `seq N | xargs -P C -I X COMMAND`, medians of five interleaved repeats in
-`scenarios/data/spawn-second-machine.csv`. Python alone (`python3 -S` that replaces itself by `/bin/true`)
+neighbours), `chrt -r 1 sh -c 'seq N | xargs -P C -I X COMMAND'` with 16 to 150 commands, medians of
+five interleaved repeats in `scenarios/data/spawn-second-machine.csv`. Python alone (`python3 -S` that replaces itself by `/bin/true`)
 scales with the cores. The same Python that replaces itself by `ip netns exec NS /bin/true`, or spawns
 it, does not. Each mode's split at one at once goes in, the cores that several at once keep busy (CPU
 time over elapsed time) come out.

@@ -1,6 +1,6 @@
 //! From operations to the steps of a job on the host, with their costs drawn.
 
-use rand::{Rng, RngExt, SeedableRng};
+use rand::RngExt;
 
 use super::costs::Split;
 use super::settings::{ArpPlan, Loop, Operation};
@@ -65,7 +65,7 @@ impl ProgramBuilder {
 
     /// As at the start of a replication.
     pub fn reset(&mut self, mut random: Stream) {
-        self.base = random.next_u64();
+        self.base = random.next_seed();
         self.random = random;
         self.steps.clear();
         self.spawns = 0;
@@ -78,7 +78,7 @@ impl ProgramBuilder {
         self.steps.clear();
         let stage = mix(self.base ^ u64::from(key.stage));
         let seed = mix(mix(stage ^ u64::from(key.item)) ^ u64::from(key.time));
-        self.random = Stream::seed_from_u64(seed);
+        self.random.reseed(seed);
     }
 
     /// A draw from the present program's stream, 0 to 1.
