@@ -47,12 +47,6 @@ impl Cores {
         either!(self, cpu => cpu.utilisation(now))
     }
 
-    /// How many jobs are runnable.
-    #[must_use]
-    pub fn runnable(&self) -> u64 {
-        either!(self, cpu => cpu.runnable())
-    }
-
     /// Core-seconds used until `now`.
     #[must_use]
     pub fn busy_seconds(&self, now: SimTime) -> f64 {

@@ -137,12 +137,6 @@ impl TimeSlicedCpu {
         self.jobs.get(job as usize).is_some_and(|job| job.core != NONE)
     }
 
-    /// How many jobs are runnable.
-    #[must_use]
-    pub fn runnable(&self) -> u64 {
-        self.runnable.level()
-    }
-
     /// The average number of runnable jobs.
     #[must_use]
     pub fn mean_runnable(&self, now: SimTime) -> f64 {
