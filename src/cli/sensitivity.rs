@@ -16,7 +16,7 @@ use crate::scenario::{LoadOptions, Scenario, Statistic};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::arguments::{RunChanges, Running, load, load_independent};
+use super::arguments::{RunChanges, Running, load};
 use super::error::{CliError, Problem};
 use super::progress::Progress;
 use super::run::{prepare, write_error};
@@ -136,7 +136,7 @@ pub fn sensitivity(arguments: &Arguments) -> Result<Outcome, CliError> {
     let folder = arguments.output.clone().map(prepare).transpose()?;
     // What is wrong with a range shows at its ends, before thousands of points.
     let probe = tornado::design(spans.len());
-    let scenario = load_independent(&arguments.file, &arguments.options(&spans, &probe))?;
+    let scenario = load(&arguments.file, &arguments.options(&spans, &probe))?;
     let columns = scenario.columns();
     let figures = arguments.figures(&scenario)?;
     let seed = scenario.run.seed;

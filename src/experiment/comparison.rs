@@ -2,11 +2,10 @@
 
 use crate::models::Unit;
 use crate::scenario::Statistic;
-use crate::statistics::Estimate;
-use crate::statistics::grouped::{group_means, mean_estimate};
 use crate::statistics::independent::Independent;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Contrast, Pairs};
+use crate::statistics::{Estimate, Moments};
 
 /// How the replications of the two belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +27,6 @@ pub struct Sides<'v> {
     pub first: &'v [f64],
     /// Of the second configuration.
     pub second: &'v [f64],
-    /// How many replications in a row of the first and of the second belong together (2 of
-    /// antithetic ones, else 1): their means are independent of each other.
-    pub groups: (usize, usize),
 }
 
 /// A metric of two configurations.
@@ -71,12 +67,6 @@ impl Samples {
         }
     }
 
-    /// Of means, what is independent of each other: the means of what belongs together.
-    fn of_means(pairing: Pairing, sides: &Sides<'_>) -> Self {
-        let (first, second) = sides.groups;
-        Self::new(pairing, &group_means(sides.first, first), &group_means(sides.second, second))
-    }
-
     fn count(&self) -> usize {
         match self {
             Self::Paired(pairs) => pairs.count(),
@@ -111,16 +101,21 @@ impl Samples {
 /// Compares all `sides` at once; the p values are corrected for their number.
 #[must_use]
 pub fn compare(sides: &[Sides<'_>], pairing: Pairing, confidence: f64) -> Vec<Compared> {
-    let samples: Vec<Samples> = sides.iter().map(|side| Samples::of_means(pairing, side)).collect();
+    let samples: Vec<Samples> =
+        sides.iter().map(|side| Samples::new(pairing, side.first, side.second)).collect();
     let p_values = holm(&samples.iter().map(Samples::p_value).collect::<Vec<_>>());
+    let mean = |values: &[f64]| {
+        let numbers = values.iter().copied().filter(|value| !value.is_nan());
+        numbers.collect::<Moments>().mean_estimate(confidence)
+    };
     let compared = sides.iter().zip(&samples).zip(p_values);
     compared
         .map(|((side, samples), p_value)| Compared {
             metric: side.metric.to_owned(),
             unit: side.unit,
             pairs: samples.count() as u64,
-            first: mean_estimate(side.first, side.groups.0, confidence),
-            second: mean_estimate(side.second, side.groups.1, confidence),
+            first: mean(side.first),
+            second: mean(side.second),
             difference: samples.contrasted(Statistic::Mean, Contrast::Difference, confidence),
             ratio: samples.contrasted(Statistic::Mean, Contrast::Ratio, confidence),
             p_value,
@@ -148,10 +143,7 @@ impl Threshold {
         pairing: Pairing,
         confidence: f64,
     ) -> Option<Estimate> {
-        let samples = match self.statistic {
-            Statistic::Mean => Samples::of_means(pairing, &sides),
-            _ => Samples::new(pairing, sides.first, sides.second),
-        };
+        let samples = Samples::new(pairing, sides.first, sides.second);
         let ratio = samples.contrasted(self.statistic, Contrast::Ratio, confidence);
         let beyond = if self.change.is_sign_negative() {
             ratio.interval.high < 1.0 + self.change

@@ -277,7 +277,6 @@ fn a_comparison() {
         unit: columns[column].metric.unit,
         first: kept.values(0, column),
         second: kept.values(1, column),
-        groups: (1, 1),
     });
     let compared = compare(&sides, Pairing::Paired, 0.95);
     insta::assert_snapshot!(comparison::comparison_tables(&compared));
@@ -286,11 +285,6 @@ fn a_comparison() {
     let independent = compare(&sides, Pairing::Independent, 0.95);
     let width = |compared: &[Compared]| compared[0].difference.interval.half_width();
     assert!(width(&independent) > width(&compared));
-    // Replications that belong together count as one.
-    let together =
-        compare(&sides.map(|side| Sides { groups: (2, 2), ..side }), Pairing::Paired, 0.95);
-    assert_eq!(together[0].pairs, 20);
-    assert_eq!(together[0].first.value, compared[0].first.value);
 }
 
 #[test]

@@ -210,7 +210,6 @@ fn answer(
             unit: here.unit,
             first: here.values.get(at.1)?,
             second: there.values.get(at.2)?,
-            groups: (first.group, second.group),
         })
     };
     let all: Vec<Sides<'_>> = matches

@@ -23,8 +23,6 @@ pub struct Side {
     points: Vec<String>,
     /// The master seed and how streams come from it; none if replications share nothing.
     seed: Option<(u64, String)>,
-    /// How many replications in a row belong together: 2 of antithetic ones, else 1.
-    pub group: usize,
     /// Replications that failed with a fault in a model.
     pub failed: u64,
     /// The version that made them.
@@ -85,7 +83,6 @@ impl Side {
             figures: needed.iter().map(figures).collect(),
             points: points.iter().map(name).collect(),
             seed: seed_of(&scenario.resolved, scenario.run.seed, &seed_scheme(&scenario.run)),
-            group: scenario.run.group() as usize,
             failed: kept.failed(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             confidence: scenario.run.confidence,
@@ -126,11 +123,6 @@ impl Side {
             figures: figures.collect(),
             points: points.iter().map(|point| point.configuration.clone()).collect(),
             seed: seed.and_then(|seed| seed_of(resolved, seed, &text("seed_scheme"))),
-            group: if resolved.pointer("/run/antithetic") == Some(&Value::Bool(true)) {
-                2
-            } else {
-                1
-            },
             failed: points.iter().map(failed).sum(),
             version: text("convsim"),
             confidence: stored.summary.confidence,
