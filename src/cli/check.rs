@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use crate::experiment::expectation::settle_expectations;
 use crate::experiment::{self, Judgement, RowSink, Verdict};
 use crate::report::checked::{checked_csv, checked_json, checked_markdown};
@@ -11,6 +10,7 @@ use crate::report::expectations::{Detail, expectation_list};
 use crate::report::files::ResultFolder;
 use crate::report::{Report, junit};
 use crate::scenario::{MetricColumn, Scenario};
+use clap::Args;
 
 use super::arguments::{Changes, Running, load_all};
 use super::error::{CliError, Problem};

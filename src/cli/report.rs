@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use crate::report::files::ResultFolder;
 use crate::report::html::html;
 use crate::report::plots::{Plot, plots};
 use crate::report::stored::Stored;
+use clap::Args;
 
 use super::error::{CliError, Problem};
 use super::{Outcome, print};

@@ -3,7 +3,6 @@
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
 use crate::engine::Trace;
 use crate::engine::trace::MOST_RECORDS;
 use crate::experiment::{self, Batch, KeptValues, Row, RowSink, Status};
@@ -14,6 +13,7 @@ use crate::report::number::Scale;
 use crate::report::plots::{Kind, Plot};
 use crate::report::timeline::{Timeline, explain, text, write_chrome};
 use crate::scenario::Scenario;
+use clap::{Args, ValueEnum};
 
 use super::arguments::{Changes, Running, load};
 use super::error::{CliError, Problem};

@@ -83,10 +83,7 @@ impl L3Agent {
         }
     }
 
-    fn traced<G: Copy>(
-        engine: &mut Engine<G>,
-        lane: u32,
-    ) -> Option<(&mut Trace, Lane, SimTime)> {
+    fn traced<G: Copy>(engine: &mut Engine<G>, lane: u32) -> Option<(&mut Trace, Lane, SimTime)> {
         let (now, component) = (engine.now(), engine.owner());
         engine.trace().map(|trace| (trace, Lane { component, lane }, now))
     }
