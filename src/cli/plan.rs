@@ -162,7 +162,7 @@ fn csv_rows(scenario: &Scenario) -> std::io::Result<Vec<u8>> {
 
 fn text(scenario: &Scenario) -> String {
     let mut lines = vec![points_text(scenario), String::new()];
-    lines.push(format!(
+    let total = format!(
         "{} points x {} replications = {} tasks; seed {}, replications 0 to {}, horizon {}, \
          at most {} events each",
         scenario.points.len(),
@@ -172,7 +172,8 @@ fn text(scenario: &Scenario) -> String {
         scenario.run.replications.saturating_sub(1),
         convsim::quantities::duration::format_duration(scenario.run.horizon),
         scenario.run.event_budget,
-    ));
+    );
+    lines.extend(wrap(&total, WIDTH));
     if scenario.cut_points > 0 {
         let swept = scenario.points.iter().filter(|point| !point.axes.is_empty()).count() as u64;
         let (cut, all) = (scenario.cut_points, swept + scenario.cut_points);
@@ -182,7 +183,8 @@ fn text(scenario: &Scenario) -> String {
         let count = scenario.coincident_points;
         lines.push(format!("{count} sampled points are the same as others after rounding"));
     }
-    lines.extend(scenario.warnings.iter().map(|warning| format!("warning: {warning}")));
+    let warnings = scenario.warnings.iter();
+    lines.extend(warnings.flat_map(|warning| wrap(&format!("warning: {warning}"), WIDTH)));
     lines.join("\n")
 }
 

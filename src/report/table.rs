@@ -114,25 +114,29 @@ fn compact(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
     for block in report.main_columns().chunks(most) {
         let scales: Vec<Scale> =
             block.iter().map(|&column| scale_of(report, summaries, column)).collect();
-        let metrics = block.iter().zip(&scales).flat_map(|(&column, scale)| {
-            let heading = narrow_heading(*scale, &report.columns[column].name);
-            [Some(heading), swept_only.then(String::new)].into_iter().flatten()
-        });
         let mut labels = Labels::new(summaries.iter().map(|summary| report.point(summary)));
+        // Names of configurations leave room for one.
+        let bars = match (swept_only, labels.from_configurations) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => block.len(),
+        };
+        let metrics = block.iter().zip(&scales).enumerate().flat_map(|(n, (&column, scale))| {
+            let heading = narrow_heading(*scale, &report.columns[column].name);
+            [Some(heading), (n < bars).then(String::new)].into_iter().flatten()
+        });
         let mut table = new_table(labels.heading().iter().cloned().chain(metrics));
         for summary in summaries {
-            let figures = block.iter().zip(&scales).flat_map(|(&column, scale)| {
+            let columns = block.iter().zip(&scales).enumerate();
+            let figures = columns.flat_map(|(n, (&column, scale))| {
                 let figure = scale.plus_minus(summary.metrics[column].mean);
-                let bar = swept_only.then(|| bar(summaries, summary, column));
+                let bar = (n < bars).then(|| bar(summaries, summary, column));
                 [Some(figure), bar].into_iter().flatten()
             });
             table.add_row(labels.of(report.point(summary)).into_iter().chain(figures));
         }
         align_right(&mut table, labels.heading().len());
-        if swept_only {
-            let bars = (0..block.len()).map(|n| labels.heading().len() + 2 * n + 1);
-            bars.for_each(|n| align_left(&mut table, n));
-        }
+        (0..bars).for_each(|n| align_left(&mut table, labels.heading().len() + 2 * n + 1));
         text.push_str(&wrapped("", &swept(summaries, report)));
         let _ = writeln!(text, "{}", text_of(&table));
     }

@@ -3,7 +3,7 @@ use std::process::{Command, Stdio};
 
 use super::*;
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "manifest.json",
     "report.html",
     "results.csv",
@@ -11,6 +11,7 @@ const FILES: [&str; 7] = [
     "rows.journal",
     "summary.csv",
     "summary.json",
+    "timeline.json",
 ];
 
 #[test]

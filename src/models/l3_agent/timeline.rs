@@ -111,6 +111,17 @@ impl L3Agent {
         if let Some((trace, lane, now)) = Self::traced(engine, self.reports_lane()) {
             let name = if answered { "report" } else { "report not answered in time" };
             trace.span(lane, name, (due, now), 0);
+            let outcome = if answered { "answered" } else { "not answered in time" };
+            trace.chains.push(Chain {
+                lane,
+                name: "report",
+                number: 0,
+                start: due,
+                end: now,
+                outcome,
+                server: None,
+                parts: Vec::new(),
+            });
         }
     }
 
