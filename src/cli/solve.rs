@@ -14,7 +14,7 @@ use crate::scenario::{LoadOptions, Point, Scenario, Statistic};
 use clap::{ArgGroup, Args, ValueEnum};
 use serde_json::Value;
 
-use super::arguments::{Range, RunChanges, Running, load, parse_confidence, parse_range};
+use super::arguments::{Range, RunChanges, Running, load_paired, parse_confidence, parse_range};
 use super::error::{CliError, Problem};
 use super::progress::Progress;
 use super::{Outcome, print};
@@ -126,7 +126,7 @@ impl Arguments {
             ..LoadOptions::default()
         };
         self.run.add_to(&mut options);
-        load(&self.file, &options)
+        load_paired(&self.file, &options)
     }
 
     fn settings(&self, scenario: &Scenario, values: usize) -> Settings {
