@@ -2,6 +2,8 @@
 
 #[path = "../src/cli/describe.rs"]
 mod describe;
+#[path = "../src/cli/format.rs"]
+mod format;
 #[path = "../src/cli/new.rs"]
 mod new;
 #[path = "../src/cli/plan.rs"]
@@ -137,13 +139,13 @@ fn a_plan_lists_every_point_with_what_differs() {
         format,
     };
     let text = output(|out| {
-        plan::execute(&args(plan::Format::Text), out).unwrap();
+        plan::execute(&args(format::Format::Table), out).unwrap();
     });
     println!("{text}");
     assert!(text.contains("3 points x 10 replications = 30 tasks; seed 9"), "{text}");
     assert!(text.contains("o.pop_batch_size"), "{text}");
     let json = output(|out| {
-        plan::execute(&args(plan::Format::Json), out).unwrap();
+        plan::execute(&args(format::Format::Json), out).unwrap();
     });
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(text.contains("1 of the 3 points of the sweep are cut by \"where\""), "{text}");

@@ -245,6 +245,11 @@ fn expectations_that_cannot_be_tested() {
     { "configuration": "pop 1024", "metric": "convergence_time", "ratio_to": "pop 128", "at_most": "1 s" },
     { "configuration": "pop 1024", "metric": "convergence_time", "ratio_to": "pop 12", "at_most": 2 },
     { "configuration": "pop 1024", "statistic": "not_converged", "at_most": "1 s" },
+    { "metric": "convergence_time", "at_most": "1 s" },
+    { "ordering": ["pop 128", "pop 12"], "metric": "convergence_time" },
+    { "ordering": ["pop 128", "pop 1024"], "metric": "convergence_time", "at_most": "1 s" },
+    { "ordering": ["pop 128", "pop 1024"] },
+    { "ordering": ["pop 128"], "metric": "convergence_time" },
   ]"#
     )));
 }

@@ -22,6 +22,11 @@ cargo run --release --example http_validation > docs/http-validation.md
 
 Processor times of the server kinds and of the client, late sleeps, and the cost of a child process
 come from the cases of role *calibration* alone; nothing was fitted on a case of role *predict*.
+Two mechanisms were looked for after cases of role *predict* had been seen to miss, and have their
+source elsewhere: that a thread which is woken up for the interpreter may find it taken (CPython's
+`take_gil`; c06, x08, x10), and the master's pause before it counts anew (gunicorn's
+`spawn_workers`; w01). A third, time slices and run queues of Linux (`host.scheduling`), left the
+tails of c06, x10 and x12 as they were, and is not used here.
 Each cell is measured -> predicted (error), the median over the repeats against the median over 41
 replications.
 

@@ -293,6 +293,19 @@ pub fn load(file: &Path, options: &LoadOptions) -> Result<Scenario, CliError> {
     Ok(crate::scenario::load(file, options)?)
 }
 
+/// Loads one file for a command that counts every replication as independent of the others.
+pub fn load_independent(file: &Path, options: &LoadOptions) -> Result<Scenario, CliError> {
+    let scenario = load(file, options)?;
+    if scenario.run.antithetic {
+        let problem = "run.antithetic is true, and this command needs replications that are \
+                       independent of each other"
+            .to_owned();
+        let allowed = "--set run.antithetic=false".to_owned();
+        return Err(Problem::Argument { problem, allowed }.into());
+    }
+    Ok(scenario)
+}
+
 /// The arguments that change the result, for the manifest.
 pub fn recorded(options: &LoadOptions) -> Map<String, Value> {
     let design: Vec<String> = options.design.iter().cloned().collect();

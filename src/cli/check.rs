@@ -3,19 +3,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::experiment::expectation::settle_expectations;
+use crate::experiment::{self, Judgement, RowSink, Verdict};
+use crate::report::checked::{checked_csv, checked_json, checked_markdown};
+use crate::report::expectations::{Detail, expectation_list};
+use crate::report::files::ResultFolder;
+use crate::report::{Report, junit};
+use crate::scenario::{MetricColumn, Scenario};
 use clap::Args;
-use convsim::experiment::expectation::settle_expectations;
-use convsim::experiment::{self, Judgement, RowSink, Verdict};
-use convsim::report::expectations::{Detail, expectation_list};
-use convsim::report::files::ResultFolder;
-use convsim::report::{Report, junit};
-use convsim::scenario::{MetricColumn, Scenario};
 
 use super::arguments::{Changes, Running, load_all};
 use super::error::{CliError, Problem};
+use super::format::Format;
 use super::progress::Progress;
 use super::run::count;
-use super::{Outcome, print};
+use super::{Outcome, print, print_verdicts};
 
 /// What `convsim check` understands.
 #[derive(Clone, Debug, Args)]
@@ -32,6 +34,9 @@ pub struct Arguments {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     changes: Changes,
+    /// What is printed
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
     /// Write the outcome as JUnit XML, for a CI server
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -66,10 +71,12 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, CliError> {
     let mut all: Vec<Checked> = Vec::new();
     for scenario in scenarios {
         let checked = check_scenario(arguments, scenario)?;
-        print(&section(&checked))?;
+        if arguments.format == Format::Table {
+            print_verdicts(&section(&checked))?;
+        }
         all.push(checked);
     }
-    print(&closing_line(&all))?;
+    print_all(arguments.format, &all)?;
     if let Some((folder, name)) = junit_file {
         let reports: Vec<Report<'_>> = all.iter().map(Checked::report).collect();
         let written = folder.write(&name, junit::junit(&reports).as_bytes());
@@ -83,6 +90,20 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, CliError> {
         (false, true) => Outcome::Failures,
         (false, false) => Outcome::Fine,
     })
+}
+
+/// The end of the tables, or all of it in another form.
+fn print_all(format: Format, all: &[Checked]) -> Result<(), CliError> {
+    let reports: Vec<Report<'_>> = all.iter().map(Checked::report).collect();
+    match format {
+        Format::Table => print(&closing_line(all)),
+        Format::Markdown => print(&checked_markdown(&reports)),
+        Format::Json => print(&format!("{:#}\n", checked_json(&reports))),
+        Format::Csv => {
+            let rows = checked_csv(&reports).map_err(Problem::Stdout)?;
+            print(&String::from_utf8_lossy(&rows))
+        }
+    }
 }
 
 fn check_scenario(arguments: &Arguments, scenario: Scenario) -> Result<Checked, CliError> {

@@ -90,6 +90,15 @@ pub enum Problem {
     #[error("the scenario has no configuration \"{name}\"")]
     #[diagnostic(help("it has {known}"))]
     UnknownConfiguration { name: String, known: String },
+    #[error("{names} are not two scenario files, nor two folders of results")]
+    #[diagnostic(help(
+        "compare FILE A B compares two configurations, compare FILE FILE two scenarios, compare \
+         DIR DIR the results that convsim run stored"
+    ))]
+    NothingToCompare { names: String },
+    #[error("the two sides have not all of these configurations in common")]
+    #[diagnostic(help("A has {first}; B has {second}"))]
+    NothingInCommon { first: String, second: String },
     #[error("\"{text}\" is no threshold")]
     #[diagnostic(help(
         "write METRIC.STATISTIC:+N% or :-N%, for instance 'convergence_time.p99:+5%'; the \

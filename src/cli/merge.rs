@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use super::arguments::{load, recorded};
 use super::error::{CliError, Problem};
-use super::run::{Format, Shown, count, open_store, prepare, refused, write_error, write_results};
+use super::format::Format;
+use super::run::{Shown, count, open_store, prepare, refused, write_error, write_results};
 use super::{Outcome, print};
 
 /// What `convsim merge` understands.

@@ -1,11 +1,13 @@
 //! The command line: a file for each subcommand.
 //!
-//! - [`run`], [`check`], [`compare`], [`solve`], [`trace`]: what simulates; [`merge`]: what puts parts
+//! - [`run`], [`check`], [`compare`], [`solve`], [`sensitivity`], [`trace`]: what
+//!   simulates; [`merge`]: what puts parts
 //!   together.
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - [`plot`], [`report`]: what shows stored results.
 //! - [`completions`]: scripts for shells and the manual page, from the same definitions.
 //! - `arguments`: what several of them understand.
+//! - `format`: the forms in which results are printed.
 //! - `error`: what can go wrong, in one place.
 //! - `replication`: one of them run again, with its record.
 //! - `progress`: how far a run has come, on stderr; `interrupt`: when it is to end early.
@@ -17,6 +19,7 @@ mod compare;
 mod completions;
 mod describe;
 mod error;
+mod format;
 pub mod front;
 mod interrupt;
 mod merge;
@@ -28,17 +31,19 @@ mod replication;
 mod report;
 mod run;
 mod schema;
+mod sensitivity;
 mod solve;
 mod trace;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use crate::scenario::problem::visible;
 use clap::{Parser, Subcommand};
 
 use error::CliError;
+use interrupt::Signals;
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -67,6 +72,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Find the largest, smallest or best value of a parameter, and how sure that is
     Solve(solve::Arguments),
+    /// Find out which parameters a figure depends on
+    Sensitivity(sensitivity::Arguments),
     /// Put the parts of a scenario that were run with --shard into one result
     Merge(merge::Arguments),
     /// Draw pictures from stored results
@@ -106,10 +113,19 @@ pub struct Ended {
 }
 
 /// Does what a command line asks for. Its first word is the name of the program. The result goes
-/// to stdout, progress to stderr.
+/// to stdout, progress to stderr. Ctrl-C and SIGTERM end it early.
 #[must_use]
 pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
-    let words: Vec<OsString> = words.into_iter().collect();
+    perform(words.into_iter().collect(), Signals::Watched)
+}
+
+/// As [`execute`], within a program that minds its own signals.
+#[must_use]
+pub fn execute_within(words: impl IntoIterator<Item = OsString>) -> Ended {
+    perform(words.into_iter().collect(), Signals::Left)
+}
+
+fn perform(words: Vec<OsString>, signals: Signals) -> Ended {
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         // Help and version come this way, too, with exit code 0.
@@ -121,7 +137,7 @@ pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
         }
     };
     crate::experiment::keep_model_panics_quiet();
-    let code = match dispatch(cli.command, &words) {
+    let code = match dispatch(cli.command, &words, signals) {
         Ok(Outcome::Fine) => 0,
         Ok(Outcome::Missed) => 1,
         Ok(Outcome::Failures) => 3,
@@ -136,12 +152,13 @@ pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
     Ended { code, errors: String::new() }
 }
 
-fn dispatch(command: Command, words: &[OsString]) -> Result<Outcome, CliError> {
+fn dispatch(command: Command, words: &[OsString], signals: Signals) -> Result<Outcome, CliError> {
     match command {
-        Command::Run(arguments) => run::run(&arguments, words),
+        Command::Run(arguments) => run::run(&arguments, words, signals),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
+        Command::Sensitivity(arguments) => sensitivity::sensitivity(&arguments),
         Command::Merge(arguments) => merge::merge(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Report(arguments) => report::report(&arguments),
@@ -163,6 +180,26 @@ fn look(
     command(&mut text)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::Fine)
+}
+
+/// Writes the list of expectations, its verdicts in colour where a person looks at them.
+fn print_verdicts(text: &str) -> Result<(), CliError> {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    if plain || !io::stdout().is_terminal() {
+        return print(text);
+    }
+    let coloured = |line: &str| {
+        let verdicts = [("held", 32), ("MISSED", 31), ("undecided", 33)];
+        let found = verdicts.into_iter().find(|(verdict, _)| line.starts_with(verdict));
+        match found {
+            Some((verdict, colour)) => {
+                format!("\x1b[{colour}m{verdict}\x1b[0m{}\n", &line[verdict.len()..])
+            }
+            None => format!("{line}\n"),
+        }
+    };
+    print(&text.lines().map(coloured).collect::<String>())
 }
 
 /// Writes `text` to stdout.

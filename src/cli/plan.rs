@@ -5,11 +5,19 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use comfy_table::{Table, presets};
+use convsim::report::markdown::{row, rule};
 use convsim::scenario::{LoadOptions, Point, Scenario, load};
 use miette::IntoDiagnostic;
 use serde_json::{Map, Value, json};
+
+use super::describe::wrap;
+use super::format::Format;
+
+/// Version of the JSON.
+const VERSION: u32 = 1;
+/// Columns of a terminal.
+const WIDTH: usize = 80;
 
 /// Print every point of a scenario, without running it.
 #[derive(Clone, Debug, clap::Args)]
@@ -20,7 +28,7 @@ pub struct Args {
     #[command(flatten)]
     pub overrides: Overrides,
     /// How to print it.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
 
@@ -66,15 +74,6 @@ impl From<&Overrides> for LoadOptions {
     }
 }
 
-/// A form of output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A table.
-    Text,
-    /// For programs.
-    Json,
-}
-
 /// Writes the points of the scenario to `out`.
 ///
 /// # Errors
@@ -83,11 +82,13 @@ pub fn execute(args: &Args, out: &mut dyn Write) -> Result<ExitCode, miette::Rep
     let scenario = load(&args.file, &LoadOptions::from(&args.overrides))
         .map_err(|error| miette::Report::new(*error))?;
     match args.format {
-        Format::Text => writeln!(out, "{}", text(&scenario)),
+        Format::Table => writeln!(out, "{}", text(&scenario)),
+        Format::Markdown => write!(out, "{}", markdown(&scenario)),
         Format::Json => {
             let text = serde_json::to_string_pretty(&plan(&scenario)).into_diagnostic()?;
             writeln!(out, "{text}")
         }
+        Format::Csv => out.write_all(&csv_rows(&scenario).into_diagnostic()?),
     }
     .into_diagnostic()?;
     Ok(ExitCode::SUCCESS)
@@ -97,20 +98,71 @@ fn tasks(scenario: &Scenario) -> u128 {
     scenario.points.len() as u128 * u128::from(scenario.run.replications)
 }
 
-fn text(scenario: &Scenario) -> String {
+/// A line for each point: its identity, its name, and the parameters that differ.
+fn rows(scenario: &Scenario) -> Vec<Vec<String>> {
     let paths = differing(&scenario.points);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["id", "configuration"].into_iter().chain(paths.iter().map(String::as_str)));
-    for point in &scenario.points {
+    let row = |point: &Point| {
         let values = parameters(point);
         let cell = |path: &String| values.get(path).map_or_else(|| "-".to_owned(), shown);
         let mut row = vec![format!("{:016x}", point.id), point.configuration.clone()];
         row.extend(paths.iter().map(cell));
+        row
+    };
+    scenario.points.iter().map(row).collect()
+}
+
+fn heading(scenario: &Scenario) -> Vec<String> {
+    let paths = differing(&scenario.points);
+    ["id", "configuration"].map(str::to_owned).into_iter().chain(paths).collect()
+}
+
+/// The points as a table, or one below the other where they vary in more than a terminal has
+/// room for.
+fn points_text(scenario: &Scenario) -> String {
+    let (heading, rows) = (heading(scenario), rows(scenario));
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(&heading);
+    for row in &rows {
         table.add_row(row);
     }
-    let mut lines = vec![table.trim_fmt(), String::new()];
-    lines.push(format!(
+    let text = table.trim_fmt();
+    if text.lines().all(|line| line.chars().count() <= WIDTH) {
+        return text;
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for row in rows {
+        lines.extend(wrap(&row[..2].join("  "), WIDTH));
+        let values = heading.iter().zip(&row).skip(2).filter(|(_, value)| *value != "-");
+        let values: Vec<String> = values.map(|(path, value)| format!("{path}={value}")).collect();
+        lines.extend(wrap(&values.join(", "), WIDTH - 4).iter().map(|line| format!("    {line}")));
+    }
+    lines.join("\n")
+}
+
+fn markdown(scenario: &Scenario) -> String {
+    let heading = heading(scenario);
+    let mut text = String::new();
+    row(&mut text, &heading);
+    rule(&mut text, heading.len(), 0);
+    for cells in rows(scenario) {
+        row(&mut text, &cells);
+    }
+    text
+}
+
+fn csv_rows(scenario: &Scenario) -> std::io::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(heading(scenario))?;
+    for row in rows(scenario) {
+        writer.write_record(row)?;
+    }
+    writer.into_inner().map_err(|error| std::io::Error::other(error.to_string()))
+}
+
+fn text(scenario: &Scenario) -> String {
+    let mut lines = vec![points_text(scenario), String::new()];
+    let total = format!(
         "{} points x {} replications = {} tasks; seed {}, replications 0 to {}, horizon {}, \
          at most {} events each",
         scenario.points.len(),
@@ -120,7 +172,8 @@ fn text(scenario: &Scenario) -> String {
         scenario.run.replications.saturating_sub(1),
         convsim::quantities::duration::format_duration(scenario.run.horizon),
         scenario.run.event_budget,
-    ));
+    );
+    lines.extend(wrap(&total, WIDTH));
     if scenario.cut_points > 0 {
         let swept = scenario.points.iter().filter(|point| !point.axes.is_empty()).count() as u64;
         let (cut, all) = (scenario.cut_points, swept + scenario.cut_points);
@@ -130,7 +183,8 @@ fn text(scenario: &Scenario) -> String {
         let count = scenario.coincident_points;
         lines.push(format!("{count} sampled points are the same as others after rounding"));
     }
-    lines.extend(scenario.warnings.iter().map(|warning| format!("warning: {warning}")));
+    let warnings = scenario.warnings.iter();
+    lines.extend(warnings.flat_map(|warning| wrap(&format!("warning: {warning}"), WIDTH)));
     lines.join("\n")
 }
 
@@ -153,6 +207,8 @@ pub fn plan(scenario: &Scenario) -> Value {
         })
         .collect();
     json!({
+        "version": VERSION,
+        "convsim": env!("CARGO_PKG_VERSION"),
         "scenario": scenario.name,
         "seed": scenario.run.seed,
         "replications": scenario.run.replications,

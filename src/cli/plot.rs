@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::report::plots::{self, Kind, Plot};
+use crate::report::stored::Stored;
 use clap::{Args, ValueEnum};
-use convsim::report::plots::{self, Kind, Plot};
-use convsim::report::stored::Stored;
 
 use super::error::{CliError, Problem};
 use super::{Outcome, print};

@@ -1,11 +1,11 @@
 //! One replication: which one, and what it looked like.
 
-use convsim::engine::Trace;
-use convsim::experiment::{Row, replay};
-use convsim::report::number::Scale;
-use convsim::report::stored::Stored;
-use convsim::report::timeline::{Record, Timeline};
-use convsim::scenario::Scenario;
+use crate::engine::Trace;
+use crate::experiment::{Row, replay};
+use crate::report::number::Scale;
+use crate::report::stored::Stored;
+use crate::report::timeline::{Record, Timeline};
+use crate::scenario::Scenario;
 
 /// The replication whose figure is the smallest that at least `share` of all do not exceed.
 pub fn at_share(figures: &[f64], share: f64) -> Option<u64> {

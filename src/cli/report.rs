@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::report::files::ResultFolder;
+use crate::report::html::html;
+use crate::report::plots::{Plot, plots};
+use crate::report::stored::Stored;
 use clap::Args;
-use convsim::report::files::ResultFolder;
-use convsim::report::html::html;
-use convsim::report::plots::{Plot, plots};
-use convsim::report::stored::Stored;
 
 use super::error::{CliError, Problem};
 use super::{Outcome, print};

@@ -18,12 +18,13 @@ use crate::report::results_parquet::ResultsParquet;
 use crate::report::stored::Stored;
 use crate::report::{Report, manifest, markdown, summary_csv, summary_json, terminal, timeline};
 use crate::scenario::{LoadOptions, Scenario};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Map, Value};
 
 use super::arguments::{RunChanges, Running, ShardChoice, Stopping, load_all, recorded};
 use super::error::{CliError, Problem};
-use super::interrupt::Interrupt;
+use super::format::Format;
+use super::interrupt::{Interrupt, Signals};
 use super::merge::Origin;
 use super::plan::Overrides;
 use super::plot;
@@ -71,19 +72,6 @@ pub struct Arguments {
     pub running: Running,
 }
 
-/// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Tables for the terminal
-    Table,
-    /// Tables for a pull request
-    Markdown,
-    /// The content of summary.json
-    Json,
-    /// The content of summary.csv
-    Csv,
-}
-
 impl Arguments {
     /// The scenarios as they are to be run, and what the loader was asked for.
     pub fn scenarios(&self) -> Result<(Vec<Scenario>, LoadOptions), CliError> {
@@ -99,7 +87,11 @@ impl Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Outcome, CliError> {
+pub fn run(
+    arguments: &Arguments,
+    words: &[OsString],
+    signals: Signals,
+) -> Result<Outcome, CliError> {
     let (scenarios, options) = arguments.scenarios()?;
     refuse_same_names(&scenarios)?;
     let shard = arguments.shard.map(ShardChoice::resolve).transpose()?;
@@ -115,7 +107,7 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Outcome, CliErro
         .zip(&folders)
         .map(|(scenario, folder)| open_store(scenario, folder, arguments.fresh))
         .collect::<Result<_, _>>()?;
-    let interrupt = Interrupt::watch(words).map_err(Problem::Signals)?;
+    let interrupt = Interrupt::watch(words, signals).map_err(Problem::Signals)?;
     let mut outcome = Outcome::Fine;
     for ((scenario, folder), store) in scenarios.iter().zip(&folders).zip(&mut stores) {
         if arguments.check_determinism {

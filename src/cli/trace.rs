@@ -3,17 +3,17 @@
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
+use crate::engine::Trace;
+use crate::engine::trace::MOST_RECORDS;
+use crate::experiment::{self, Batch, KeptValues, Row, RowSink, Status};
+use crate::report::attribution::percent;
+use crate::report::files::ResultFolder;
+use crate::report::main_columns;
+use crate::report::number::Scale;
+use crate::report::plots::{Kind, Plot};
+use crate::report::timeline::{Timeline, explain, text, write_chrome};
+use crate::scenario::Scenario;
 use clap::{Args, ValueEnum};
-use convsim::engine::Trace;
-use convsim::engine::trace::MOST_RECORDS;
-use convsim::experiment::{self, Batch, KeptValues, Row, RowSink, Status};
-use convsim::report::attribution::percent;
-use convsim::report::files::ResultFolder;
-use convsim::report::main_columns;
-use convsim::report::number::Scale;
-use convsim::report::plots::{Kind, Plot};
-use convsim::report::timeline::{Timeline, explain, text, write_chrome};
-use convsim::scenario::Scenario;
 
 use super::arguments::{Changes, Running, load};
 use super::error::{CliError, Problem};

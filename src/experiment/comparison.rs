@@ -1,17 +1,47 @@
-//! Two configurations on common random numbers.
+//! Two configurations side by side: pair by pair on common random numbers, or independent.
 
-use super::expectation::{KeptValues, contrasted};
+use crate::models::Unit;
 use crate::scenario::Statistic;
 use crate::statistics::Estimate;
+use crate::statistics::grouped::{group_means, mean_estimate};
+use crate::statistics::independent::Independent;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Contrast, Pairs};
+
+/// How the replications of the two belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairing {
+    /// Replication r of both has the same random numbers.
+    Paired,
+    /// They have nothing to do with each other.
+    Independent,
+}
+
+/// The figures of one metric on both sides, by replication; NaN where there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides<'v> {
+    /// The metric's name.
+    pub metric: &'v str,
+    /// Its unit.
+    pub unit: Unit,
+    /// Of the first configuration.
+    pub first: &'v [f64],
+    /// Of the second configuration.
+    pub second: &'v [f64],
+    /// How many replications in a row of the first and of the second belong together (2 of
+    /// antithetic ones, else 1): their means are independent of each other.
+    pub groups: (usize, usize),
+}
 
 /// A metric of two configurations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// Index of the column.
-    pub column: usize,
-    /// Pairs of replications in which both have the figure.
+    /// The metric's name.
+    pub metric: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Pairs of replications in which both have the figure; of independent ones those of the side
+    /// with fewer.
     pub pairs: u64,
     /// The mean of the first configuration, with its interval.
     pub first: Estimate,
@@ -22,38 +52,77 @@ pub struct Compared {
     /// The second divided by the first.
     pub ratio: Estimate,
     /// The chance of a difference at least this large if there were none, corrected for the number
-    /// of metrics compared (Holm).
+    /// of comparisons made at once (Holm).
     pub p_value: f64,
 }
 
-/// Compares `columns` of the points `first` and `second`. The values are those of
-/// [`KeptValues`], or of antithetic pairs in [`KeptValues::grouped`].
+/// The two samples of a comparison.
+enum Samples {
+    Paired(Pairs),
+    Independent(Independent),
+}
+
+impl Samples {
+    /// The second against the first.
+    fn new(pairing: Pairing, first: &[f64], second: &[f64]) -> Self {
+        match pairing {
+            Pairing::Paired => Self::Paired(Pairs::new(second, first)),
+            Pairing::Independent => Self::Independent(Independent::new(second, first)),
+        }
+    }
+
+    /// Of means, what is independent of each other: the means of what belongs together.
+    fn of_means(pairing: Pairing, sides: &Sides<'_>) -> Self {
+        let (first, second) = sides.groups;
+        Self::new(pairing, &group_means(sides.first, first), &group_means(sides.second, second))
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Paired(pairs) => pairs.count(),
+            Self::Independent(samples) => samples.count(),
+        }
+    }
+
+    fn p_value(&self) -> f64 {
+        match self {
+            Self::Paired(pairs) => pairs.p_value(),
+            Self::Independent(samples) => samples.p_value(),
+        }
+    }
+
+    fn contrasted(&self, statistic: Statistic, contrast: Contrast, confidence: f64) -> Estimate {
+        match self {
+            Self::Paired(pairs) => {
+                super::expectation::contrasted(pairs, statistic, contrast, confidence)
+            }
+            Self::Independent(samples) => match statistic {
+                Statistic::Mean | Statistic::NotConverged => samples.means(contrast, confidence),
+                Statistic::P50 => samples.quantiles(0.50, contrast, confidence),
+                Statistic::P95 => samples.quantiles(0.95, contrast, confidence),
+                Statistic::P99 => samples.quantiles(0.99, contrast, confidence),
+                Statistic::Min => samples.extremes(false, contrast),
+                Statistic::Max => samples.extremes(true, contrast),
+            },
+        }
+    }
+}
+
+/// Compares all `sides` at once; the p values are corrected for their number.
 #[must_use]
-pub fn compare(
-    kept: &KeptValues,
-    first: usize,
-    second: usize,
-    columns: &[usize],
-    confidence: f64,
-) -> Vec<Compared> {
-    let pairs: Vec<Pairs> = columns
-        .iter()
-        .map(|&column| Pairs::new(kept.values(second, column), kept.values(first, column)))
-        .collect();
-    let p_values = holm(&pairs.iter().map(Pairs::p_value).collect::<Vec<_>>());
-    let mean = |point: usize, column: usize| {
-        let numbers = kept.values(point, column).iter().copied().filter(|value| !value.is_nan());
-        numbers.collect::<crate::statistics::Moments>().mean_estimate(confidence)
-    };
-    let compared = columns.iter().zip(&pairs).zip(p_values);
+pub fn compare(sides: &[Sides<'_>], pairing: Pairing, confidence: f64) -> Vec<Compared> {
+    let samples: Vec<Samples> = sides.iter().map(|side| Samples::of_means(pairing, side)).collect();
+    let p_values = holm(&samples.iter().map(Samples::p_value).collect::<Vec<_>>());
+    let compared = sides.iter().zip(&samples).zip(p_values);
     compared
-        .map(|((&column, pairs), p_value)| Compared {
-            column,
-            pairs: pairs.count() as u64,
-            first: mean(first, column),
-            second: mean(second, column),
-            difference: pairs.means(Contrast::Difference, confidence),
-            ratio: pairs.means(Contrast::Ratio, confidence),
+        .map(|((side, samples), p_value)| Compared {
+            metric: side.metric.to_owned(),
+            unit: side.unit,
+            pairs: samples.count() as u64,
+            first: mean_estimate(side.first, side.groups.0, confidence),
+            second: mean_estimate(side.second, side.groups.1, confidence),
+            difference: samples.contrasted(Statistic::Mean, Contrast::Difference, confidence),
+            ratio: samples.contrasted(Statistic::Mean, Contrast::Ratio, confidence),
             p_value,
         })
         .collect()
@@ -62,8 +131,6 @@ pub fn compare(
 /// A change of a figure that must not happen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
-    /// Index of the column.
-    pub column: usize,
     /// Which figure over the replications.
     pub statistic: Statistic,
     /// The relative change from the first configuration to the second that is still fine: a rise
@@ -71,23 +138,26 @@ pub struct Threshold {
     pub change: f64,
 }
 
-/// The ratio of the second configuration's figure to the first's, when its whole interval lies
-/// beyond the threshold; a change that may be chance does not count.
-#[must_use]
-pub fn exceeds(
-    kept: &KeptValues,
-    first: usize,
-    second: usize,
-    threshold: &Threshold,
-    confidence: f64,
-) -> Option<Estimate> {
-    let column = threshold.column;
-    let pairs = Pairs::new(kept.values(second, column), kept.values(first, column));
-    let ratio = contrasted(&pairs, threshold.statistic, Contrast::Ratio, confidence);
-    let beyond = if threshold.change.is_sign_negative() {
-        ratio.interval.high < 1.0 + threshold.change
-    } else {
-        ratio.interval.low > 1.0 + threshold.change
-    };
-    beyond.then_some(ratio)
+impl Threshold {
+    /// The ratio of the second configuration's figure to the first's, when its whole interval lies
+    /// beyond the threshold; a change that may be chance does not count.
+    #[must_use]
+    pub fn exceeded(
+        &self,
+        sides: Sides<'_>,
+        pairing: Pairing,
+        confidence: f64,
+    ) -> Option<Estimate> {
+        let samples = match self.statistic {
+            Statistic::Mean => Samples::of_means(pairing, &sides),
+            _ => Samples::new(pairing, sides.first, sides.second),
+        };
+        let ratio = samples.contrasted(self.statistic, Contrast::Ratio, confidence);
+        let beyond = if self.change.is_sign_negative() {
+            ratio.interval.high < 1.0 + self.change
+        } else {
+            ratio.interval.low > 1.0 + self.change
+        };
+        beyond.then_some(ratio)
+    }
 }

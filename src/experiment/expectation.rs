@@ -174,7 +174,9 @@ impl Places {
         let relative_to = match &expectation.relative_to {
             None => None,
             Some(RelativeTo::Ratio(name)) => Some((find(name)?, Contrast::Ratio)),
-            Some(RelativeTo::Difference(name)) => Some((find(name)?, Contrast::Difference)),
+            Some(RelativeTo::Difference(name) | RelativeTo::Above(name)) => {
+                Some((find(name)?, Contrast::Difference))
+            }
         };
         Some(Self { point: find(&expectation.configuration)?, column, relative_to })
     }
@@ -221,7 +223,10 @@ fn judge_one(
             (got, pairs.count() as u64)
         }
     };
-    let verdict = verdict(got, expectation.at_least, expectation.at_most);
+    let verdict = match expectation.relative_to {
+        Some(RelativeTo::Above(_)) => above_zero(got),
+        _ => verdict(got, expectation.at_least, expectation.at_most),
+    };
     let here = kept.replications(places.point);
     let pairs = places.relative_to.map_or(here, |(other, _)| here.min(kept.replications(other)));
     Judgement { verdict, got, replications: pairs, count }
@@ -282,6 +287,17 @@ fn verdict(got: Estimate, at_least: Option<f64>, at_most: Option<f64>) -> Verdic
     } else if interval.low >= least && interval.high <= most {
         Verdict::Held
     } else if interval.high < least || interval.low > most {
+        Verdict::Missed
+    } else {
+        Verdict::Undecided
+    }
+}
+
+/// Whether a difference is above 0: what is equal is not in order.
+fn above_zero(got: Estimate) -> Verdict {
+    if got.interval.low > 0.0 {
+        Verdict::Held
+    } else if got.value.is_nan() || got.interval.high <= 0.0 {
         Verdict::Missed
     } else {
         Verdict::Undecided
@@ -364,6 +380,19 @@ mod tests {
         assert_eq!(judge(16.0, f64::INFINITY), Verdict::Undecided);
         assert_eq!(verdict(got(12.0, f64::INFINITY), Some(10.0), None), Verdict::Held);
         assert_eq!(verdict(Estimate::UNKNOWN, Some(1.0), None), Verdict::Missed);
+    }
+
+    #[test]
+    fn what_is_equal_is_not_in_order() {
+        let got = |low: f64, high: f64| Estimate {
+            value: (low + high) / 2.0,
+            interval: Interval { low, high },
+        };
+        assert_eq!(above_zero(got(0.1, 0.3)), Verdict::Held);
+        assert_eq!(above_zero(got(-0.1, 0.3)), Verdict::Undecided);
+        assert_eq!(above_zero(got(-0.3, -0.1)), Verdict::Missed);
+        assert_eq!(above_zero(got(0.0, 0.0)), Verdict::Missed);
+        assert_eq!(above_zero(Estimate::UNKNOWN), Verdict::Missed);
     }
 
     #[test]

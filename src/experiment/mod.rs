@@ -18,6 +18,7 @@
 //! - [`summary`]: figures of a point over its replications.
 //! - [`expectation`]: whether what a scenario expects came out.
 //! - [`comparison`]: two configurations on common random numbers.
+//! - [`sensitivity`]: which parameters a figure depends on.
 //! - [`solve`]: which value of a parameter meets a target; the best of several.
 //! - [`mod@replay`]: one replication again, traced.
 //! - [`determinism`]: whether the same seed gives the same events.
@@ -33,6 +34,7 @@ pub mod precision;
 pub mod replay;
 pub mod row;
 pub mod schedule;
+pub mod sensitivity;
 pub mod shard;
 pub mod solve;
 pub mod store;

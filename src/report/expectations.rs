@@ -40,6 +40,9 @@ pub fn subject(expectation: &Expectation) -> String {
         Some(RelativeTo::Difference(other)) => {
             format!("{} less {other}: {figure}", expectation.configuration)
         }
+        Some(RelativeTo::Above(other)) => {
+            format!("{} above {other}: {figure}", expectation.configuration)
+        }
     }
 }
 
@@ -47,6 +50,9 @@ pub fn subject(expectation: &Expectation) -> String {
 #[must_use]
 pub fn bounds(columns: &[MetricColumn], expectation: &Expectation) -> String {
     let scale = scale(columns, expectation);
+    if matches!(expectation.relative_to, Some(RelativeTo::Above(_))) {
+        return format!("more than {}", scale.bound(0.0));
+    }
     match (expectation.at_least, expectation.at_most) {
         (Some(least), Some(most)) => format!("{} to {}", scale.bound(least), scale.bound(most)),
         (Some(least), None) => format!("at least {}", scale.bound(least)),

@@ -75,7 +75,7 @@ fn figures(text: &mut String, report: Report<'_>) {
     let _ = writeln!(text, "\nIntervals at {} %.\n", report.scenario.run.confidence * 100.0);
 }
 
-fn expectations(text: &mut String, report: Report<'_>) {
+pub(super) fn expectations(text: &mut String, report: Report<'_>) {
     let pairs: Vec<_> = report
         .scenario
         .expectations
@@ -103,7 +103,8 @@ fn expectations(text: &mut String, report: Report<'_>) {
     text.push('\n');
 }
 
-pub(super) fn row(text: &mut String, cells: &[String]) {
+/// A row of a table.
+pub fn row(text: &mut String, cells: &[String]) {
     for cell in cells {
         let _ = write!(text, "| {} ", escaped(cell));
     }
@@ -111,7 +112,7 @@ pub(super) fn row(text: &mut String, cells: &[String]) {
 }
 
 /// The line below a heading: columns of text, then columns of figures.
-pub(super) fn rule(text: &mut String, left: usize, right: usize) {
+pub fn rule(text: &mut String, left: usize, right: usize) {
     let _ = writeln!(text, "{}{}|", "|:---".repeat(left), "|---:".repeat(right));
 }
 

@@ -7,12 +7,15 @@
 //! - [`results_csv`], [`results_parquet`], [`summary_csv`], [`summary_json`], [`manifest`]: the files, each written
 //!   whole by [`files`].
 //! - [`document`]: a short report of paragraphs and tables, on the terminal or as Markdown.
+//! - [`checked`]: expectations of several scenarios, as Markdown, JSON and CSV.
 //! - [`junit`]: expectations for a CI server.
-//! - [`comparison`]: two configurations side by side; [`solve`]: which value meets a target.
+//! - [`comparison`]: two configurations side by side; [`solve`]: which value meets a target;
+//!   [`sensitivity`]: which parameters a figure depends on.
 //! - [`timeline`]: what happened when in one replication.
 //! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it; [`html`]: the report.
 
 pub mod attribution;
+pub mod checked;
 pub mod comparison;
 pub mod document;
 pub mod expectations;
@@ -26,6 +29,7 @@ pub mod number;
 pub mod plots;
 pub mod results_csv;
 pub mod results_parquet;
+pub mod sensitivity;
 pub mod solve;
 pub mod stored;
 pub mod summary_csv;

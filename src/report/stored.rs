@@ -221,10 +221,27 @@ impl Stored {
         let record = record.and_then(|text| Record::read(&text));
         let mut stored = Self { summary, manifest, values: Vec::new(), record };
         let path = folder.join("results.csv");
+        let names: Vec<String> =
+            stored.main_columns().iter().map(|column| column.name.clone()).collect();
         stored.values = stored
-            .read_rows(&path)
+            .read_rows(&path, &names)
             .map_err(|error| StoredError { path, reason: error.to_string() })?;
         Ok(stored)
+    }
+
+    /// From `results.csv` in the same `folder`, for each point, the figures of `metrics` by
+    /// replication.
+    ///
+    /// # Errors
+    /// A file that is not there or not of this version's format.
+    pub fn values_of(
+        &self,
+        folder: &Path,
+        metrics: &[String],
+    ) -> Result<Vec<HashMap<String, Vec<f64>>>, StoredError> {
+        let path = folder.join("results.csv");
+        let rows = self.read_rows(&path, metrics);
+        rows.map_err(|error| StoredError { path, reason: error.to_string() })
     }
 
     /// The metrics of the main table: those the scenario names, else the headline ones.
@@ -255,7 +272,11 @@ impl Stored {
         self.summary.columns.iter().filter(part).collect()
     }
 
-    fn read_rows(&self, path: &Path) -> Result<Vec<HashMap<String, Vec<f64>>>, csv::Error> {
+    fn read_rows(
+        &self,
+        path: &Path,
+        metrics: &[String],
+    ) -> Result<Vec<HashMap<String, Vec<f64>>>, csv::Error> {
         let mut reader = csv::Reader::from_path(path)?;
         let heading = reader.headers()?.clone();
         let place = |name: &str| heading.iter().position(|column| column == name);
@@ -264,11 +285,8 @@ impl Stored {
         let point_column = place("point").ok_or_else(|| missing("point"))?;
         let name_column = place("configuration").ok_or_else(|| missing("configuration"))?;
         let replication_column = place("replication").ok_or_else(|| missing("replication"))?;
-        let columns: Vec<(usize, &str)> = self
-            .main_columns()
-            .iter()
-            .filter_map(|column| Some((place(&column.name)?, column.name.as_str())))
-            .collect();
+        let columns: Vec<(usize, &str)> =
+            metrics.iter().filter_map(|name| Some((place(name)?, name.as_str()))).collect();
         let points: HashMap<(&str, &str), usize> = self
             .summary
             .points

@@ -6,7 +6,8 @@ use super::Report;
 use super::expectations::{expected_text, verdict_name};
 use super::results_csv::PointId;
 use crate::experiment::precision::attained;
-use crate::experiment::{MetricSummary, PointSummary, Status};
+use crate::experiment::{Judgement, MetricSummary, PointSummary, Status};
+use crate::scenario::Expectation;
 use crate::statistics::Estimate;
 
 /// Version of the format. It changes when a key changes its meaning or goes away.
@@ -123,24 +124,29 @@ fn metric(summary: &MetricSummary) -> Value {
 
 fn expectations(report: Report<'_>) -> Vec<Value> {
     let pairs = report.scenario.expectations.iter().zip(report.judgements);
-    pairs
-        .map(|(expectation, judgement)| {
-            json!({
-                "expected": expected_text(report.columns, expectation),
-                "verdict": verdict_name(judgement.verdict),
-                "got": estimate(judgement.got),
-                "source": expectation.source,
-                "origin": expectation.origin,
-                "configuration": expectation.configuration,
-                "metric": expectation.metric,
-                "statistic": expectation.statistic,
-                "relative": expectation.relative_to.is_some(),
-                "at_least": expectation.at_least,
-                "at_most": expectation.at_most,
-                "measured": expectation.measured.map(|(low, high)| [low, high]),
-            })
-        })
-        .collect()
+    pairs.map(|(expected, judgement)| expectation(report, expected, judgement)).collect()
+}
+
+/// An expectation and what became of it.
+pub(super) fn expectation(
+    report: Report<'_>,
+    expectation: &Expectation,
+    judgement: &Judgement,
+) -> Value {
+    json!({
+        "expected": expected_text(report.columns, expectation),
+        "verdict": verdict_name(judgement.verdict),
+        "got": estimate(judgement.got),
+        "source": expectation.source,
+        "origin": expectation.origin,
+        "configuration": expectation.configuration,
+        "metric": expectation.metric,
+        "statistic": expectation.statistic,
+        "relative": expectation.relative_to.is_some(),
+        "at_least": expectation.at_least,
+        "at_most": expectation.at_most,
+        "measured": expectation.measured.map(|(low, high)| [low, high]),
+    })
 }
 
 fn estimate(estimate: Estimate) -> Value {

@@ -28,6 +28,10 @@ const FULL_SWEEP: usize = 1;
 const HEADING_WIDTH: usize = 14;
 /// Metrics beside each other in a table with one line per point.
 const METRICS_PER_BLOCK: usize = 3;
+/// The same where each has a bar beside it.
+const SWEPT_PER_BLOCK: usize = 2;
+/// Length of the bar that stands for the greatest figure.
+const BAR: usize = 8;
 
 /// A table without borders but a rule below its heading, for [`WIDTH`] columns.
 pub(super) fn new_table<I: IntoIterator<Item = String>>(heading: I) -> Table {
@@ -105,26 +109,53 @@ fn full(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
 }
 
 fn compact(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
-    for block in report.main_columns().chunks(METRICS_PER_BLOCK) {
+    let swept_only = summaries.iter().all(|summary| !report.point(summary).axes.is_empty());
+    let most = if swept_only { SWEPT_PER_BLOCK } else { METRICS_PER_BLOCK };
+    for block in report.main_columns().chunks(most) {
         let scales: Vec<Scale> =
             block.iter().map(|&column| scale_of(report, summaries, column)).collect();
-        let metrics = block
-            .iter()
-            .zip(&scales)
-            .map(|(&column, scale)| narrow_heading(*scale, &report.columns[column].name));
         let mut labels = Labels::new(summaries.iter().map(|summary| report.point(summary)));
+        // Names of configurations leave room for one.
+        let bars = match (swept_only, labels.from_configurations) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => block.len(),
+        };
+        let metrics = block.iter().zip(&scales).enumerate().flat_map(|(n, (&column, scale))| {
+            let heading = narrow_heading(*scale, &report.columns[column].name);
+            [Some(heading), (n < bars).then(String::new)].into_iter().flatten()
+        });
         let mut table = new_table(labels.heading().iter().cloned().chain(metrics));
         for summary in summaries {
-            let figures = block
-                .iter()
-                .zip(&scales)
-                .map(|(&column, scale)| scale.plus_minus(summary.metrics[column].mean));
+            let columns = block.iter().zip(&scales).enumerate();
+            let figures = columns.flat_map(|(n, (&column, scale))| {
+                let figure = scale.plus_minus(summary.metrics[column].mean);
+                let bar = (n < bars).then(|| bar(summaries, summary, column));
+                [Some(figure), bar].into_iter().flatten()
+            });
             table.add_row(labels.of(report.point(summary)).into_iter().chain(figures));
         }
         align_right(&mut table, labels.heading().len());
+        (0..bars).for_each(|n| align_left(&mut table, labels.heading().len() + 2 * n + 1));
         text.push_str(&wrapped("", &swept(summaries, report)));
         let _ = writeln!(text, "{}", text_of(&table));
     }
+}
+
+/// The figure of `summary` as a bar, next to the greatest of all; nothing below 0.
+fn bar(all: &[&PointSummary], summary: &PointSummary, column: usize) -> String {
+    const PARTS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+    let mean = |summary: &PointSummary| summary.metrics[column].mean.value;
+    let most =
+        all.iter().map(|summary| mean(summary)).filter(|m| m.is_finite()).fold(0.0, f64::max);
+    let share = mean(summary) / most;
+    if !share.is_finite() || share <= 0.0 {
+        return String::new();
+    }
+    let eighths = ((share * (BAR * 8) as f64).round() as usize).max(1);
+    let mut bar = "█".repeat(eighths / 8);
+    bar.extend((eighths % 8).checked_sub(1).map(|part| PARTS[part]));
+    bar
 }
 
 /// A heading that wraps between the words of a name, with the unit on a line of its own.
@@ -186,6 +217,12 @@ pub(super) fn set_widths(table: &mut Table, widths: impl IntoIterator<Item = u16
     table.column_iter_mut().for_each(|column| {
         column.set_padding((0, 0));
     });
+}
+
+pub(super) fn align_left(table: &mut Table, index: usize) {
+    if let Some(column) = table.column_mut(index) {
+        column.set_cell_alignment(CellAlignment::Left);
+    }
 }
 
 pub(super) fn align_right(table: &mut Table, from: usize) {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::engine::{SimDuration, SimTime};
+use crate::experiment::comparison::{Compared, Pairing, Sides, compare};
 use crate::experiment::{KeptValues, Row, RowSink, Status, Summariser, judge};
 use crate::models::{Metric, ModelKind, Unit};
 use crate::scenario::{Expectation, RelativeTo, RunSettings, Seeding, Statistic};
@@ -271,9 +272,25 @@ fn a_comparison() {
     let columns = columns();
     let mut kept = KeptValues::of(&[0, 1], &[0, 3]);
     rows(2, 40).iter().for_each(|row| kept.row(row).unwrap());
-    let compared = crate::experiment::comparison::compare(&kept, 0, 1, &[0, 3], 0.95);
-    insta::assert_snapshot!(comparison::comparison_tables(&columns, &compared));
-    insta::assert_snapshot!(comparison::comparison_markdown(&columns, &compared));
+    let sides = [0, 3].map(|column| Sides {
+        metric: &columns[column].name,
+        unit: columns[column].metric.unit,
+        first: kept.values(0, column),
+        second: kept.values(1, column),
+        groups: (1, 1),
+    });
+    let compared = compare(&sides, Pairing::Paired, 0.95);
+    insta::assert_snapshot!(comparison::comparison_tables(&compared));
+    insta::assert_snapshot!(comparison::comparison_markdown(&compared));
+    // Without pairs the noise that both share does not cancel.
+    let independent = compare(&sides, Pairing::Independent, 0.95);
+    let width = |compared: &[Compared]| compared[0].difference.interval.half_width();
+    assert!(width(&independent) > width(&compared));
+    // Replications that belong together count as one.
+    let together =
+        compare(&sides.map(|side| Sides { groups: (2, 2), ..side }), Pairing::Paired, 0.95);
+    assert_eq!(together[0].pairs, 20);
+    assert_eq!(together[0].first.value, compared[0].first.value);
 }
 
 #[test]

@@ -98,6 +98,25 @@ impl<J: Copy> Mutex<J> {
         self.holder
     }
 
+    /// `job` waits even if nobody has the lock.
+    pub fn wait(&mut self, now: SimTime, job: J) {
+        self.waiters.push_back(job);
+        self.waiting.set(now, self.waiters.len() as u64);
+    }
+
+    /// The holder lets go without handing the lock on: whoever asks next has it.
+    pub fn release_to_nobody(&mut self, now: SimTime) {
+        self.holder = None;
+        self.held.set(now, 0);
+    }
+
+    /// Takes the job that has waited longest out of the line.
+    pub fn wake(&mut self, now: SimTime) -> Option<J> {
+        let woken = self.waiters.pop_front();
+        self.waiting.set(now, self.waiters.len() as u64);
+        woken
+    }
+
     /// Takes a waiting job out, O(waiting); false when it did not wait.
     pub fn withdraw(&mut self, now: SimTime, job: J) -> bool
     where

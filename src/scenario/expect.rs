@@ -47,10 +47,16 @@ pub fn read_expectations(
         let Some(entry) = part::<ExpectEntry>(node) else { continue };
         let path = format!("expect[{index}]");
         let mut reader = Reader { node, path, known, problems: &mut *problems };
-        match reader.read(&entry) {
-            Outcome::Read(expectation) => expectations.push(expectation),
-            Outcome::Removed(point) => removed.push((point, known.sources.line(node.origin))),
-            Outcome::Wrong => {}
+        let outcomes = match &entry.ordering {
+            Some(names) => reader.read_ordering(&entry, names),
+            None => vec![reader.read(&entry)],
+        };
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Read(expectation) => expectations.push(expectation),
+                Outcome::Removed(point) => removed.push((point, known.sources.line(node.origin))),
+                Outcome::Wrong => {}
+            }
         }
     }
     warnings.extend(skipped(&removed));
@@ -77,6 +83,14 @@ enum Outcome {
     Wrong,
 }
 
+/// What a name of a configuration is.
+enum Named {
+    Known,
+    /// The command line has removed it.
+    Removed,
+    Unknown,
+}
+
 struct Reader<'a> {
     node: &'a Node,
     path: String,
@@ -88,23 +102,23 @@ impl Reader<'_> {
     fn read(&mut self, entry: &ExpectEntry) -> Outcome {
         let mut removed = None;
         let mut fine = true;
+        let Some(configuration) = &entry.configuration else {
+            let allowed = "the name of a configuration; or \"ordering\" with several".to_owned();
+            let problem = Problem::MissingKey { key: "configuration".to_owned(), allowed };
+            self.problems.add(problem, &self.path, Some(self.node.origin));
+            return Outcome::Wrong;
+        };
         let names = [
-            ("configuration", Some(&entry.configuration)),
+            ("configuration", Some(configuration)),
             ("ratio_to", entry.ratio_to.as_ref()),
             ("difference_to", entry.difference_to.as_ref()),
         ];
         for (key, name) in names {
             let Some(name) = name else { continue };
-            if self.known.points.contains(name) {
-                continue;
-            }
-            if (self.known.removed)(name) {
-                removed = Some(name.clone());
-            } else {
-                fine = false;
-                let known = self.known.points.clone();
-                let name = name.clone();
-                self.problem(key, Problem::UnknownName { what: "configuration", name, known });
+            match self.point(key, name) {
+                Named::Known => {}
+                Named::Removed => removed = Some(name.clone()),
+                Named::Unknown => fine = false,
             }
         }
         let relative_to = match (&entry.ratio_to, &entry.difference_to) {
@@ -130,7 +144,7 @@ impl Reader<'_> {
             _ if !fine => Outcome::Wrong,
             Some(point) => Outcome::Removed(point),
             None => Outcome::Read(Expectation {
-                configuration: entry.configuration.clone(),
+                configuration: configuration.clone(),
                 metric,
                 statistic: entry.statistic,
                 relative_to,
@@ -140,6 +154,52 @@ impl Reader<'_> {
                 source: entry.source.clone(),
                 origin: self.known.sources.line(self.node.origin),
             }),
+        }
+    }
+
+    /// An expectation for each two neighbours of an ordering.
+    fn read_ordering(&mut self, entry: &ExpectEntry, names: &[String]) -> Vec<Outcome> {
+        let others = ["configuration", "ratio_to", "difference_to", "between", "at_least"];
+        let others = others.into_iter().chain(["at_most", "equals", "within", "measured"]);
+        if let Some(key) = others.into_iter().find(|key| self.node.get(key).is_some()) {
+            let problem = format!("an ordering has no {key}");
+            let allowed = "metric, statistic and source beside ordering".to_owned();
+            self.problem(key, Problem::BadExpectation { problem, allowed });
+            return Vec::new();
+        }
+        let known: Vec<Named> = names.iter().map(|name| self.point("ordering", name)).collect();
+        let Some((metric, _)) = self.metric(entry) else { return Vec::new() };
+        let pairs = names.iter().zip(&known).zip(names.iter().zip(&known).skip(1));
+        pairs
+            .map(|((lower, first), (upper, second))| match (first, second) {
+                (Named::Known, Named::Known) => Outcome::Read(Expectation {
+                    configuration: upper.clone(),
+                    metric: metric.clone(),
+                    statistic: entry.statistic,
+                    relative_to: Some(RelativeTo::Above(lower.clone())),
+                    at_least: Some(0.0),
+                    at_most: None,
+                    measured: None,
+                    source: entry.source.clone(),
+                    origin: self.known.sources.line(self.node.origin),
+                }),
+                (Named::Unknown, _) | (_, Named::Unknown) => Outcome::Wrong,
+                (Named::Removed, _) => Outcome::Removed(lower.clone()),
+                (_, Named::Removed) => Outcome::Removed(upper.clone()),
+            })
+            .collect()
+    }
+
+    /// Whether there is a point called `name`; reports one that never was.
+    fn point(&mut self, key: &str, name: &str) -> Named {
+        if self.known.points.iter().any(|point| point == name) {
+            Named::Known
+        } else if (self.known.removed)(name) {
+            Named::Removed
+        } else {
+            let (known, name) = (self.known.points.clone(), name.to_owned());
+            self.problem(key, Problem::UnknownName { what: "configuration", name, known });
+            Named::Unknown
         }
     }
 

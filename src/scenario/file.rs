@@ -201,13 +201,17 @@ pub(super) enum PrecisionStatistic {
     P99,
 }
 
-/// A figure that must come out. One of `between`, `at_least`, `at_most` (or the last two
-/// together), or `equals` with `within`.
+/// A figure that must come out: `configuration` with one of `between`, `at_least`, `at_most` (or the
+/// last two together), or `equals` with `within`. Or an order of several: `ordering`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExpectEntry {
     /// The configuration, or the point of a sweep such as `orchagent.pop_batch_size=32`.
-    pub configuration: String,
+    pub configuration: Option<String>,
+    /// Configurations whose figures must rise from each to the next, tested by paired differences;
+    /// in place of `configuration` and bounds.
+    #[schemars(length(min = 2))]
+    pub ordering: Option<Vec<String>>,
     /// The metric; `component.metric` if there are several components. Not needed for the
     /// statistic `not_converged`.
     pub metric: Option<String>,

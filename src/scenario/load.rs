@@ -165,11 +165,7 @@ fn precision(entry: PrecisionEntry) -> Precision {
 
 /// Whether a point was there before the command line removed it.
 fn removed_by(original: &Node, options: &LoadOptions) -> impl Fn(&str) -> bool {
-    let overridden =
-        !(options.set.is_empty() && options.vary.is_empty() && options.configurations.is_empty())
-            || options.design.is_some()
-            || !options.conditions.is_empty();
-    let names: HashSet<String> = if overridden {
+    let names: HashSet<String> = if options.change_points() {
         let run: RunEntry = original.get(RUN).and_then(part).unwrap_or_default();
         let unseen = &mut Problems::default();
         let mut design = Design::read(original, run.seed, options.max_points, unseen);

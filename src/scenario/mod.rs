@@ -12,6 +12,7 @@
 //!   conditions; `points`: each of them, typed and checked by its models;
 //!   `recording`: recorded values from CSV files; `identity`: what names a point.
 //! - `expect`: what must come out; [`target`]: figures and targets on the command line.
+//! - `explicit`, [`varied`]: points for an analysis of sensitivity, and the ranges they come from.
 //! - [`problem`], [`error`]: what can be wrong, and how it is shown.
 //! - [`types`]: the result.
 //! - [`parameters`]: what the models' schemas say, for `describe` and `new`.
@@ -20,6 +21,7 @@ mod axis;
 mod design;
 pub mod error;
 mod expect;
+mod explicit;
 mod extends;
 mod file;
 mod identity;
@@ -43,6 +45,7 @@ pub mod types;
 mod validate;
 #[cfg(test)]
 mod validate_tests;
+pub mod varied;
 mod vary;
 
 pub use error::LoadError;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::explicit::{Settings, replace_configurations};
 use super::file::RunEntry;
 use super::node::{Entry, Node, NodeValue};
 use super::parse::parse;
@@ -22,7 +23,7 @@ pub const BASE: &str = "base";
 /// What the first part of a path may name beside a component.
 pub const RUN: &str = "run";
 /// Keys of a file that say what is swept.
-const SWEEP_PARTS: [&str; 4] = ["sweep", "zip", "sample", "sweep_from"];
+pub(super) const SWEEP_PARTS: [&str; 4] = ["sweep", "zip", "sample", "sweep_from"];
 
 /// What the user asks for beside the file.
 #[derive(Clone, Debug)]
@@ -41,6 +42,9 @@ pub struct LoadOptions {
     pub configurations: Vec<String>,
     /// Drops the file's own sweep, so that nothing but `vary` is swept.
     pub only_varied: bool,
+    /// Points to run in place of the file's configurations and sweep: values by path. With one
+    /// name in `configurations` they start from that configuration.
+    pub points: Vec<Settings>,
     /// Most points that the scenario may have.
     pub max_points: usize,
 }
@@ -54,8 +58,21 @@ impl Default for LoadOptions {
             conditions: Vec::new(),
             configurations: Vec::new(),
             only_varied: false,
+            points: Vec::new(),
             max_points: 100_000,
         }
+    }
+}
+
+impl LoadOptions {
+    /// Whether they change which points there are.
+    #[must_use]
+    pub fn change_points(&self) -> bool {
+        let lists = [&self.set, &self.vary, &self.conditions, &self.configurations];
+        lists.iter().any(|list| !list.is_empty())
+            || self.design.is_some()
+            || self.only_varied
+            || !self.points.is_empty()
     }
 }
 
@@ -88,6 +105,10 @@ pub fn apply(
         overrides.choose_design(design);
     }
     overrides.add_conditions(&options.conditions);
+    if !options.points.is_empty() {
+        let from_configuration = options.configurations.len() == 1;
+        replace_configurations(tree, &options.points, from_configuration, sources);
+    }
 }
 
 /// `path=value` from the command line.

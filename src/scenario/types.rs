@@ -186,6 +186,8 @@ pub enum RelativeTo {
     Ratio(String),
     /// The figure less that of the named configuration.
     Difference(String),
+    /// The same, in an ordering: it must be above 0, not at it.
+    Above(String),
 }
 
 impl Scenario {

@@ -4,12 +4,14 @@
 //! - [`quantile`]: quantiles and their order-statistic intervals.
 //! - [`rate`]: the Wilson interval of a rate.
 //! - [`paired`]: differences and ratios of two configurations on common random numbers.
+//! - [`independent`]: the same where the replications have nothing to do with each other.
 //! - [`multiple`]: the correction of several p values by Holm.
 //! - [`selection`]: the best of several, with a guaranteed probability of choosing right.
 //!
 //! Replications are independent of each other; every interval here rests on that.
 
 pub mod grouped;
+pub mod independent;
 pub mod interval;
 pub mod moments;
 pub mod multiple;

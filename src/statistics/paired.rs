@@ -15,7 +15,7 @@ use super::quantile::{quantile_of, quantile_of_sorted};
 use crate::engine::StreamSeed;
 
 /// Resamples of the bootstrap.
-const RESAMPLES: usize = 2_000;
+pub(super) const RESAMPLES: usize = 2_000;
 
 /// Values of two configurations, pair by pair.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +31,7 @@ pub enum Contrast {
 }
 
 impl Contrast {
-    fn of(self, first: f64, second: f64) -> f64 {
+    pub(super) fn of(self, first: f64, second: f64) -> f64 {
         match self {
             Self::Difference => first - second,
             Self::Ratio => first / second,
@@ -91,10 +91,7 @@ impl Pairs {
             contrast.of(quantile_of(first, probability), quantile_of(second, probability))
         };
         let value = figure(&mut first, &mut second);
-        // An extreme quantile of a resample is the extreme of the sample more often than not:
-        // the bootstrap then pretends to know what it has not seen.
-        let rarer = (1.0 - probability).min(probability);
-        if (self.0.len() as f64) * rarer < 1.0 || self.0.len() < 6 {
+        if !bounded_by(self.0.len(), probability) {
             return Estimate { value, interval: Interval::UNBOUNDED };
         }
         let mut stream = StreamSeed::default().stream("statistics", "bootstrap");
@@ -144,16 +141,31 @@ impl Pairs {
         let covariance = self.0.iter().map(|(a, b)| (a - x) * (b - y)).sum::<f64>() / (count - 1.0);
         let t = student_quantile(confidence, count - 1.0);
         let scale = t * t / count;
-        let square = y * y - scale * second.variance();
-        if square <= 0.0 {
-            return unbounded;
-        }
-        let cross = x * y - scale * covariance;
-        let constant = x * x - scale * first.variance();
-        let root = (cross * cross - square * constant).max(0.0).sqrt();
-        let interval = Interval { low: (cross - root) / square, high: (cross + root) / square };
-        Estimate { value: x / y, interval }
+        fieller(x, y, [scale * first.variance(), scale * second.variance()], scale * covariance)
     }
+}
+
+/// The ratios r for which `x - r y` is within t standard errors of 0. `spread` is t² times the
+/// squared standard errors of the means, `shared` t² times the covariance of the means. Unbounded
+/// when the second mean may be 0.
+pub(super) fn fieller(x: f64, y: f64, spread: [f64; 2], shared: f64) -> Estimate {
+    let square = y * y - spread[1];
+    if square.is_nan() || square <= 0.0 {
+        return Estimate { value: x / y, interval: Interval::UNBOUNDED };
+    }
+    let cross = x * y - shared;
+    let constant = x * x - spread[0];
+    let root = (cross * cross - square * constant).max(0.0).sqrt();
+    let interval = Interval { low: (cross - root) / square, high: (cross + root) / square };
+    Estimate { value: x / y, interval }
+}
+
+/// Whether the bootstrap of a quantile over `count` values can be trusted: an extreme quantile of a
+/// resample is the extreme of the sample more often than not, and the bootstrap then pretends to
+/// know what it has not seen.
+pub(super) fn bounded_by(count: usize, probability: f64) -> bool {
+    let rarer = (1.0 - probability).min(probability);
+    count as f64 * rarer >= 1.0 && count >= 6
 }
 
 #[cfg(test)]

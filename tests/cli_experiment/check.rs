@@ -130,3 +130,16 @@ fn a_junit_file_that_cannot_be_written_is_found_before_simulating() {
         ["check", "links.json", "--junit", "taken/x.xml", "--replications", "1000000000"];
     assert_eq!(code(&place.convsim(&arguments)), 2);
 }
+
+#[test]
+fn an_order_is_tested_by_paired_differences() {
+    let place = Place::with_scenario(
+        "links",
+        r#"{ "ordering": ["small", "large"], "metric": "packet_loss_duration", "source": "a test" },
+           { "ordering": ["small", "large", "orchagent.pop_batch_size=64"],
+             "metric": "packet_loss_duration", "statistic": "p50", "source": "a mistake" }"#,
+    );
+    let output = place.convsim(&["check", "links.json"]);
+    assert_eq!(code(&output), 1, "{}", stderr(&output));
+    insta::assert_snapshot!(stdout(&output));
+}

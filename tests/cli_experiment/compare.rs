@@ -54,3 +54,68 @@ fn what_is_not_there_is_exit_code_2_and_says_what_is() {
         assert!(compare(&["large", "small", "--fail-on", threshold]).contains("no threshold"));
     }
 }
+
+#[test]
+fn two_scenarios_with_one_seed_are_compared_pair_by_pair_and_with_two_seeds_by_welch() {
+    let place = Place::with_scenario("links", "");
+    place.write(
+        "slow.json",
+        r#"{ "extends": "links.json", "name": "slow",
+        "components": { "orchagent": { "costs": { "sai_set_route": "2 ms" } } } }"#,
+    );
+    let arguments = ["compare", "links.json", "slow.json", "--configuration", "large"];
+    let paired = place.convsim(&arguments);
+    assert_eq!(code(&paired), 0, "{}", stderr(&paired));
+    insta::assert_snapshot!("compare_files", stdout(&paired));
+    let threshold = ["--fail-on", "packet_loss_duration.mean:+5%"];
+    let output = place.convsim(&[&arguments[..], &threshold[..]].concat());
+    assert_eq!(code(&output), 1);
+    assert!(stdout(&output).contains("packet_loss_duration.mean:+5% (large): it changed by +"));
+
+    place.write("other.json", r#"{ "extends": "slow.json", "run": { "seed": 8 } }"#);
+    let output = place.convsim(&["compare", "links.json", "other.json"]);
+    let text = stdout(&output);
+    assert!(text.contains("10 replications of each, independent (Welch)"), "{text}");
+    assert!(text.contains("\nsmall\n") && text.contains("\norchagent.pop_batch_size=64\n"));
+    let json = place.convsim(&[&arguments[..], &["--format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
+    assert_eq!(json["paired"], true);
+    assert_eq!(json["comparisons"][0]["configuration"], "large");
+}
+
+#[test]
+fn stored_results_are_compared_without_running_again() {
+    let place = Place::with_scenario("links", "");
+    let run = |set: &str, output: &str| {
+        let output =
+            place.convsim(&["run", "links.json", "--set", set, "--output", output, "--no-plots"]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+    };
+    run("orchagent.flap.count=14", "before");
+    run("orchagent.flap.count=10", "after");
+    let folders = ["compare", "before/links", "after/links"];
+    let output = place.convsim(&folders);
+    let text = stdout(&output);
+    assert!(text.contains("10 pairs of replications"), "{text}{}", stderr(&output));
+    let threshold = "notification_wait.p99.mean:-5%";
+    let output = place.convsim(&[&folders[..], &["--fail-on", threshold]].concat());
+    assert_eq!(code(&output), 1, "{}{}", stdout(&output), stderr(&output));
+    run("run.seed=9", "reseeded");
+    let text = stdout(&place.convsim(&["compare", "before/links", "reseeded/links"]));
+    assert!(text.contains("independent (Welch)"), "{text}");
+}
+
+#[test]
+fn sides_with_nothing_in_common_say_what_they_have() {
+    let place = Place::with_scenario("links", "");
+    let name = "{ \"extends\": \"links.json\", \"name\": \"o\", \"sweep\": null, \
+                \"configurations\": [{ \"name\": \"tiny\" }] }";
+    place.write("other.json", name);
+    let compare = |arguments: &[&str]| {
+        let output = place.convsim(arguments);
+        assert_eq!(code(&output), 2, "{arguments:?}");
+        stderr(&output)
+    };
+    assert!(compare(&["compare", "links.json", "other.json"]).contains("B has tiny"));
+    assert!(compare(&["compare", "links.json", "none.json"]).contains("compare FILE FILE"));
+}

@@ -9,6 +9,7 @@ mod results_parquet;
 mod resume;
 mod run;
 mod seeding;
+mod sensitivity;
 mod shards;
 mod solve;
 

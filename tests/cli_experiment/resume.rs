@@ -7,13 +7,14 @@ use std::time::Duration;
 use super::*;
 
 /// The files that make up the result.
-const RESULT: [&str; 6] = [
+const RESULT: [&str; 7] = [
     "manifest.json",
     "report.html",
     "results.csv",
     "results.parquet",
     "summary.csv",
     "summary.json",
+    "timeline.json",
 ];
 
 fn result(place: &Place, folder: &str) -> Vec<Vec<u8>> {

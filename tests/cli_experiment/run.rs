@@ -3,7 +3,7 @@ use std::process::{Command, Stdio};
 
 use super::*;
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "manifest.json",
     "report.html",
     "results.csv",
@@ -11,6 +11,7 @@ const FILES: [&str; 7] = [
     "rows.journal",
     "summary.csv",
     "summary.json",
+    "timeline.json",
 ];
 
 #[test]
@@ -168,7 +169,7 @@ fn bad_usage_is_exit_code_2() {
 
 #[test]
 fn help_says_what_there_is_and_what_exit_codes_mean() {
-    for command in ["", "run", "check", "compare", "solve"] {
+    for command in ["", "run", "check", "compare", "solve", "sensitivity"] {
         let arguments: &[&str] =
             if command.is_empty() { &["--help"] } else { &[command, "--help"] };
         let output = Place::empty().convsim(arguments);

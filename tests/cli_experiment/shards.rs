@@ -2,13 +2,14 @@ use std::fs;
 
 use super::*;
 
-const RESULT: [&str; 6] = [
+const RESULT: [&str; 7] = [
     "manifest.json",
     "report.html",
     "results.csv",
     "results.parquet",
     "summary.csv",
     "summary.json",
+    "timeline.json",
 ];
 
 fn ok(place: &Place, arguments: &[&str]) -> String {

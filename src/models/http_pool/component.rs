@@ -1,7 +1,7 @@
 //! The component: all state of a run, and the dispatch of its events.
 
 use super::clients::{Client, ClientThread};
-use super::config::Config;
+use super::config::{Config, Scheduling};
 use super::connection::{Connections, NONE};
 use super::draws::Draws;
 use super::listen_queue::ListenQueue;
@@ -16,7 +16,9 @@ use super::timer_wheel::TimerWheel;
 use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer};
 use crate::models::{Finding, Metric, Model, SignalDefinition};
 use crate::quantities::DurationSampler;
-use crate::resources::{FinishedJob, Handoff, Step, StepEvent, StepExecutor};
+use crate::resources::{
+    FinishedJob, Handoff, Step, StepEvent, StepExecutor, TimeSlicedCpu, base_slice,
+};
 
 use rand::RngExt;
 
@@ -145,6 +147,7 @@ pub struct HttpPool {
     pub(super) client_draws: Draws,
     pub(super) wakeup_stream: Stream,
     pub(super) race: Stream,
+    pub(super) respawn: Stream,
 
     pub(super) tally: Tally,
     pub(super) timeline: Timeline,
@@ -153,7 +156,14 @@ pub struct HttpPool {
 impl HttpPool {
     fn build(name: &str, config: Config) -> Self {
         let server = resolve(&config.server);
-        let mut host = StepExecutor::new(config.host.cores);
+        let cores = config.host.cores;
+        let mut host = match config.host.scheduling {
+            Scheduling::Fluid => StepExecutor::new(cores),
+            Scheduling::TimeSlices => {
+                let tick = config.network.tick;
+                StepExecutor::with_time_slices(TimeSlicedCpu::new(cores, tick, base_slice(cores)))
+            }
+        };
         let mut programs = ProgramMaker::new(&config, &server, &mut host);
         let processes = (0..server.workers)
             .map(|_| {
@@ -208,6 +218,7 @@ impl HttpPool {
             client_draws: Draws::default(),
             wakeup_stream: stream(),
             race: stream(),
+            respawn: stream(),
             tally: Tally::default(),
             timeline: Timeline::default(),
             config,
@@ -241,6 +252,7 @@ impl Component for HttpPool {
         self.client_draws.start(engine, &self.name);
         self.wakeup_stream = engine.stream(&self.name, "wakeup");
         self.race = engine.stream(&self.name, "race");
+        self.respawn = engine.stream(&self.name, "respawn");
         let mut phase = engine.stream(&self.name, "phase");
         let tick = self.config.network.tick;
         // Anywhere within the coarsest level of the wheel that a retransmission uses.

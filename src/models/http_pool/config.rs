@@ -264,6 +264,18 @@ impl Default for NetworkConfig {
     }
 }
 
+/// How the cores are shared by what is runnable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheduling {
+    /// As a fluid: everything progresses at once, at equal rates.
+    #[default]
+    Fluid,
+    /// As Linux does it: a run queue for each core, and slices that end on a tick of
+    /// `network.tick`. Means are the same, tails are longer.
+    TimeSlices,
+}
+
 /// The machine that the server runs on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -271,6 +283,8 @@ pub struct HostConfig {
     /// Cores, shared by server, child processes, and clients with processor times.
     #[schemars(range(min = 1, max = 100_000), extend("x-unit" = "cores", "x-source" = "host"))]
     pub cores: u32,
+    /// How the cores are shared.
+    pub scheduling: Scheduling,
     /// A Python thread that waits for its process's interpreter gets it after this time at the
     /// latest (`sys.getswitchinterval()`).
     #[schemars(extend("x-source" = "CPython Python/ceval_gil.c"))]
@@ -303,6 +317,7 @@ impl Default for HostConfig {
     fn default() -> Self {
         Self {
             cores: 2,
+            scheduling: Scheduling::Fluid,
             switch_interval: SimDuration::from_millis(5),
             sleep_overshoot: SimDuration::ZERO.into(),
             cooling_time: SimDuration::from_millis(17),

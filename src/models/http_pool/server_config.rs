@@ -96,8 +96,9 @@ pub struct ServerConfig {
     /// Taking up the interpreter again after a wait, in a process with several threads.
     #[schemars(extend("x-source" = "measured, cases b08 and b10"))]
     pub resume_cpu: Option<SimDuration>,
-    /// What a thread that had to wait for the interpreter of its process computes more.
-    #[schemars(extend("x-source" = "measured, 1030/s and 1520/s with an empty handler"))]
+    /// What a thread that waits for the interpreter of its process computes to wake up once it is
+    /// free; whoever asks for it meanwhile has it first.
+    #[schemars(extend("x-source" = "measured, 1030/s and 1520/s with an empty handler; CPython Python/ceval_gil.c drop_gil, take_gil"))]
     pub handoff_cpu: Option<SimDuration>,
     /// From a connection's arrival until an idle process runs.
     #[schemars(extend("x-source" = "measured, cases b01 to b04"))]

@@ -8,7 +8,11 @@
 use super::component::{Event, HttpPool};
 use super::connection::{NONE, ServerSide};
 use super::measurement::Failure;
-use crate::engine::{Engine, PriorityClass, SimTime};
+use crate::engine::{Engine, PriorityClass, SimDuration, SimTime};
+use rand::RngExt;
+
+/// `time.sleep(0.1 * random.random())` in gunicorn's `Arbiter.spawn_workers`.
+const LONGEST_PAUSE: SimDuration = SimDuration::from_millis(100);
 
 impl HttpPool {
     /// Has the master look at a worker that has begun something.
@@ -48,6 +52,11 @@ impl HttpPool {
         }
         self.connections[connection].server_side = ServerSide::Closed;
         self.end_process(engine, process);
+        // The end of the worker wakes the master up, which starts another, pauses for up to
+        // 100 ms (`Arbiter.spawn_workers`), and begins to count anew.
+        let pause = self.respawn.random_range(0..=LONGEST_PAUSE.as_nanos());
+        let of = &mut self.processes[usize::from(process)];
+        of.watchdog_phase = of.watchdog_phase.saturating_add(SimDuration::from_nanos(pause));
         if !self.connections[connection].is_wanted() {
             self.forget(engine, connection);
         } else if job.is_some() {

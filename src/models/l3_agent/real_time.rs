@@ -111,6 +111,13 @@ impl RealTime {
         self.busy.as_seconds()
     }
 
+    /// The share of the cores in use, in per cent; 0 when nothing runs here.
+    #[must_use]
+    pub fn busy_percent(&self) -> f64 {
+        let running = self.cores.iter().flatten().count();
+        running as f64 / self.cores.len().max(1) as f64 * 100.0
+    }
+
     /// Nothing has run.
     pub fn reset(&mut self) {
         self.lanes.clear();

@@ -171,6 +171,7 @@ impl Costs<'_> {
         let applies = commands.real_time.unwrap_or(measured)
             && commands.concurrency > 1
             && commands.form == CommandForm::Single
+            && commands.entry != NamespaceEntry::None
             && !each.locked;
         let [around, entry, program] = self.parts(commands).map(|part| part.cpu);
         let sum = around + entry + program;

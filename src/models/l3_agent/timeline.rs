@@ -74,7 +74,7 @@ impl L3Agent {
             workers as f64,
             self.port_update_jobs.waiting() as f64,
             f64::from(self.lanes.running()),
-            self.host.cpu().busy_percent(),
+            self.host.cpu().busy_percent() + self.real_time.busy_percent(),
         ];
         trace.levels(component, now, LEVELS, values, &mut self.timeline.levels);
         if self.liveness.seen_dead && !self.timeline.seen_dead {
@@ -83,10 +83,7 @@ impl L3Agent {
         }
     }
 
-    fn traced<'e, G: Copy>(
-        engine: &'e mut Engine<G>,
-        lane: u32,
-    ) -> Option<(&'e mut Trace, Lane, SimTime)> {
+    fn traced<G: Copy>(engine: &mut Engine<G>, lane: u32) -> Option<(&mut Trace, Lane, SimTime)> {
         let (now, component) = (engine.now(), engine.owner());
         engine.trace().map(|trace| (trace, Lane { component, lane }, now))
     }
@@ -114,6 +111,17 @@ impl L3Agent {
         if let Some((trace, lane, now)) = Self::traced(engine, self.reports_lane()) {
             let name = if answered { "report" } else { "report not answered in time" };
             trace.span(lane, name, (due, now), 0);
+            let outcome = if answered { "answered" } else { "not answered in time" };
+            trace.chains.push(Chain {
+                lane,
+                name: "report",
+                number: 0,
+                start: due,
+                end: now,
+                outcome,
+                server: None,
+                parts: Vec::new(),
+            });
         }
     }
 

@@ -25,22 +25,23 @@ const ROW: f64 = 34.0;
 const MOST_ROWS: usize = 24;
 
 /// Rows with an axis below them.
-struct Rows {
+pub(in crate::report) struct Rows {
     /// Where the bars are.
-    area: Area,
+    pub area: Area,
     axis: Axis,
-    step: f64,
+    /// Height of a row.
+    pub step: f64,
 }
 
 impl Rows {
     /// The height that `count` rows ask for, with `above` and what is below.
-    fn height(count: usize, above: f64) -> f64 {
+    pub fn height(count: usize, above: f64) -> f64 {
         let needed = above + count as f64 * ROW + 2.0 * LINE + MARGIN + 8.0;
         needed.max(HEIGHT).ceil()
     }
 
     /// Draws everything but the data; `column` is what is left free at the right.
-    fn draw(
+    pub fn draw(
         drawing: &mut Drawing,
         names: &[&str],
         top: f64,
@@ -76,11 +77,11 @@ impl Rows {
         rows
     }
 
-    fn x(&self, value: f64) -> f64 {
+    pub fn x(&self, value: f64) -> f64 {
         self.area.left + (self.area.right - self.area.left) * self.axis.share(value)
     }
 
-    fn middle(&self, index: usize) -> f64 {
+    pub fn middle(&self, index: usize) -> f64 {
         self.area.top + self.step * (index as f64 + 0.5)
     }
 
@@ -106,7 +107,7 @@ impl Rows {
         }
     }
 
-    fn data(&self, drawing: &mut Drawing, draw: impl FnOnce(&mut Drawing)) {
+    pub fn data(&self, drawing: &mut Drawing, draw: impl FnOnce(&mut Drawing)) {
         let first = drawing.marks.len();
         draw(drawing);
         drawing.panels.push((self.area, first..drawing.marks.len()));
@@ -221,7 +222,7 @@ fn on(colour: plotters::style::RGBColor) -> plotters::style::RGBColor {
 }
 
 /// Names of the legend, by lines: (name, where it begins).
-pub(super) fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
+pub(in crate::report) fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
     let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new()];
     let mut x = MARGIN;
     for (index, name) in names.iter().enumerate() {
@@ -239,7 +240,7 @@ pub(super) fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
 }
 
 /// The legend above the bars; returns where it ends.
-pub(super) fn legend(drawing: &mut Drawing, names: &[String], top: f64) -> f64 {
+pub(in crate::report) fn legend(drawing: &mut Drawing, names: &[String], top: f64) -> f64 {
     let mut y = top + LINE * 0.5;
     for row in legend_rows(names) {
         for (index, x) in row {

@@ -111,7 +111,7 @@ fn subtitle(record: &Record) -> String {
     names.truncate(6);
     match (marked, more) {
         (false, _) => String::new(),
-        (true, false) => format!("black: {}", names.join(", ")),
-        (true, true) => format!("black: {} and others", names.join(", ")),
+        (true, false) => format!("uprights: {}", names.join(", ")),
+        (true, true) => format!("uprights: {} and others", names.join(", ")),
     }
 }

@@ -116,8 +116,8 @@ fn contour(
         figure.filter(|figure| figure.is_finite()).map(|figure| figure > target)
     };
     let differ = |a: Option<bool>, b: Option<bool>| a.zip(b).is_some_and(|(a, b)| a != b);
-    for row in 0..figures.len() {
-        for column in 0..figures[row].len() {
+    for (row, cells) in figures.iter().enumerate() {
+        for column in 0..cells.len() {
             let (left, top) = (area.left + width * column as f64, area.top + height * row as f64);
             let (right, bottom) = (left + width - 0.75, top + height - 0.75);
             if differ(above(row, column), above(row, column + 1)) {

@@ -5,10 +5,10 @@
 //! Which pictures suit a scenario follows from what it has: `Kind::of`.
 
 pub mod axis;
-mod bars;
+pub(super) mod bars;
 mod distribution;
 pub mod drawing;
-mod frame;
+pub(super) mod frame;
 mod gantt;
 mod heat_map;
 pub mod style;
@@ -45,10 +45,12 @@ pub enum Kind {
     Timeline,
     /// Who was busy with what in one replication.
     Gantt,
+    /// What a figure depends on. Made by an analysis of sensitivity, not from stored results.
+    Sensitivity,
 }
 
 impl Kind {
-    /// All of them, in the order in which a reader wants them.
+    /// Those of stored results, in the order in which a reader wants them.
     pub const ALL: [Self; 7] = [
         Self::Sweep,
         Self::HeatMap,
@@ -70,6 +72,7 @@ impl Kind {
             Self::Difference => "difference",
             Self::Timeline => "timeline",
             Self::Gantt => "gantt",
+            Self::Sensitivity => "sensitivity",
         }
     }
 
@@ -97,8 +100,8 @@ impl Kind {
             Self::Distribution => single(distribution::distribution(stored, column)),
             Self::Attribution => single(bars::attribution(stored, column)),
             Self::Difference => single(bars::difference(stored, column)),
-            // Of a replication, not of a metric.
-            Self::Timeline | Self::Gantt => Vec::new(),
+            // Of a replication, or of an analysis, not of a metric.
+            Self::Timeline | Self::Gantt | Self::Sensitivity => Vec::new(),
         }
     }
 
@@ -208,7 +211,7 @@ fn swept_paths(stored: &Stored) -> Vec<&str> {
 }
 
 /// `name` with nothing but letters, digits, dots and hyphens.
-fn file_name(name: &str) -> String {
+pub(super) fn file_name(name: &str) -> String {
     let fine = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
     name.chars().map(fine).collect()
 }

@@ -5,6 +5,7 @@ mod json;
 mod text;
 
 pub use best::{BestReport, best_document, best_json};
+pub(super) use json::estimate as estimate_json;
 pub use json::solve_json;
 pub use text::solve_document;
 

@@ -27,6 +27,9 @@ const MOST_SERVERS: usize = 6;
 /// Most rows within a lane whose spans overlap.
 const MOST_ROWS: u16 = 12;
 
+/// Since when a counter was how much.
+type Steps = Vec<(f64, f64)>;
+
 /// What pictures show of one replication.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -148,7 +151,7 @@ fn name(timeline: Timeline<'_>, component: u16, name: &str) -> String {
 }
 
 fn levels(timeline: Timeline<'_>, end: f64) -> Vec<Level> {
-    let mut all: Vec<((u16, &str), Vec<(f64, f64)>)> = Vec::new();
+    let mut all: Vec<((u16, &str), Steps)> = Vec::new();
     for level in &timeline.trace.levels {
         let key = (level.component, level.name);
         let step = (seconds(level.time), level.value);
@@ -172,7 +175,7 @@ fn levels(timeline: Timeline<'_>, end: f64) -> Vec<Level> {
 }
 
 /// The first, least, greatest and last step of each stretch of `width`.
-fn thinned(steps: &[(f64, f64)], width: f64) -> Vec<(f64, f64)> {
+fn thinned(steps: &[(f64, f64)], width: f64) -> Steps {
     let stretch = |step: &(f64, f64)| if width > 0.0 { (step.0 / width) as u64 } else { 0 };
     let mut kept = Vec::new();
     for group in steps.chunk_by(|a, b| stretch(a) == stretch(b)) {
@@ -193,7 +196,7 @@ fn thinned(steps: &[(f64, f64)], width: f64) -> Vec<(f64, f64)> {
 }
 
 /// The average of each stretch of time, where there are too many steps to see.
-fn averaged(steps: &[(f64, f64)], end: f64) -> Vec<(f64, f64)> {
+fn averaged(steps: &[(f64, f64)], end: f64) -> Steps {
     if steps.len() <= MOST_STEPS {
         return steps.to_vec();
     }

@@ -1,12 +1,15 @@
 //! The timeline for a terminal: a line for each thing that happened, in order of time.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Timeline;
+use crate::engine::trace::Lane;
 use crate::engine::{SimDuration, SimTime};
 use crate::quantities::duration::format_duration;
 
-/// The whole timeline. Something that lasted stands where it began, with how long it lasted.
+/// The whole timeline. Something that lasted stands where it began, with how long it lasted and who
+/// brought it about.
 #[must_use]
 pub fn text(timeline: Timeline<'_>) -> String {
     let several = timeline.components.len() > 1;
@@ -14,6 +17,9 @@ pub fn text(timeline: Timeline<'_>) -> String {
         let name = timeline.lane(lane);
         if several { format!("{}/{name}", timeline.component(lane.component)) } else { name }
     };
+    let links = timeline.trace.links.iter();
+    let causes: BTreeMap<(Lane, SimTime), Lane> =
+        links.map(|link| (link.to, link.from.0)).collect();
     let mut lines: Vec<(SimTime, u8, String, String)> = Vec::new();
     for instant in &timeline.trace.instants {
         let what = with_value(instant.name, instant.value);
@@ -21,7 +27,9 @@ pub fn text(timeline: Timeline<'_>) -> String {
     }
     for span in &timeline.trace.spans {
         let lasted = format_duration(rounded(span.end.since(span.start)));
-        let what = format!("{}  {lasted}", with_value(span.name, span.value));
+        let cause = causes.get(&(span.lane, span.start));
+        let cause = cause.map_or_else(String::new, |lane| format!("  <- {}", place(*lane)));
+        let what = format!("{}  {lasted}{cause}", with_value(span.name, span.value));
         lines.push((span.start, 1, place(span.lane), what));
     }
     lines.sort_by_key(|line| (line.0, line.1));

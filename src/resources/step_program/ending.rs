@@ -102,6 +102,12 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                     self.release_interpreter(engine, interpreter);
                 }
             }
+            State::WakingUp { interpreter, .. } => {
+                self.cpu.remove(now, slot);
+                if self.interpreters[interpreter.0 as usize].lock.holder().is_none() {
+                    self.wake_for_interpreter(now, interpreter);
+                }
+            }
             State::SpawnComputing { .. } => {
                 self.cpu.remove(now, slot);
             }

@@ -3,12 +3,16 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
+use rand::RngExt;
+
 use super::job::{FinishedJob, InterpreterId, JobId, LockId, PoolId, Step};
 use super::running::add;
 use super::state::{Interpreter, Job, State};
 use super::turns::MainLoop;
 use crate::engine::{Engine, SimDuration, Stream, StreamSeed, Timer};
-use crate::resources::{Handoff, Mutex, ProcessorSharingCpu, ServerPool, Weight};
+use crate::resources::{
+    Cores, Handoff, Mutex, ProcessorSharingCpu, ServerPool, TimeSlicedCpu, Weight,
+};
 
 /// What can happen inside a [`StepExecutor`]. The event type of the component that embeds one has
 /// a variant for it, and hands it to [`StepExecutor::handle`].
@@ -90,7 +94,7 @@ pub enum StepEvent {
 /// ```
 #[derive(Clone, Debug)]
 pub struct StepExecutor<E> {
-    pub(super) cpu: ProcessorSharingCpu,
+    pub(super) cpu: Cores,
     pub(super) cpu_timer: Option<Timer>,
     /// The state of `cpu` for which its timer was armed last.
     pub(super) armed_for: u64,
@@ -124,6 +128,17 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     /// An executor on `cpu`, without locks, interpreters and pools.
     #[must_use]
     pub fn on(cpu: ProcessorSharingCpu) -> Self {
+        Self::on_cores(Cores::Shared(cpu))
+    }
+
+    /// An executor on cores with time slices, without locks, interpreters and pools. Where the
+    /// ticks lie is drawn for each replication.
+    #[must_use]
+    pub fn with_time_slices(cpu: TimeSlicedCpu) -> Self {
+        Self::on_cores(Cores::Sliced(cpu))
+    }
+
+    fn on_cores(cpu: Cores) -> Self {
         Self {
             cpu,
             cpu_timer: None,
@@ -167,8 +182,9 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         InterpreterId(self.interpreters.len() as u32 - 1)
     }
 
-    /// A thread that had to wait for `interpreter` computes `work` longer each time: switching to
-    /// it, and refilling its caches. Zero unless set.
+    /// A thread that waits for `interpreter` computes `work` to wake up when it is let go, and takes
+    /// it then, unless another has taken it meanwhile (`drop_gil` and `take_gil` in CPython's
+    /// `Python/ceval_gil.c`). Zero unless set: then it is handed on at once, in order.
     pub fn set_handoff(&mut self, interpreter: InterpreterId, work: SimDuration) {
         self.interpreters[interpreter.0 as usize].handoff = work;
     }
@@ -188,7 +204,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
 
     /// The shared cores, for their statistics.
     #[must_use]
-    pub fn cpu(&self) -> &ProcessorSharingCpu {
+    pub fn cpu(&self) -> &Cores {
         &self.cpu
     }
 
@@ -213,7 +229,14 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     /// Back to nothing to do at the start of a replication; keeps resources and memory.
     /// `component` names the random stream of locks with [`Handoff::Random`].
     pub fn start<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>, component: &str) {
-        self.cpu.reset();
+        match &mut self.cpu {
+            Cores::Shared(cpu) => cpu.reset(),
+            Cores::Sliced(cpu) => {
+                let tick = cpu.tick().as_nanos();
+                let phase = engine.stream(component, "tick phase").random_range(0..tick);
+                cpu.reset(SimDuration::from_nanos(phase));
+            }
+        }
         self.cpu_timer = Some(engine.add_timer());
         self.armed_for = u64::MAX;
         self.wake_timer = Some(engine.add_timer());

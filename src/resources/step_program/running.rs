@@ -94,7 +94,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
 
     pub(super) fn compute(&mut self, now: SimTime, slot: u32, work: SimDuration, state: State) {
         self.enter(now, slot, state);
-        self.cpu.add_weighted(now, slot, work, self.jobs[slot as usize].weight);
+        self.cpu.add(now, slot, work, self.jobs[slot as usize].weight);
     }
 
     pub(super) fn block<G: Copy + From<E>>(
@@ -128,6 +128,9 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         let now = engine.now();
         let of_process = &mut self.interpreters[interpreter.0 as usize];
         if of_process.lock.acquire(now, slot) {
+            if of_process.lock.waiting() > 0 {
+                arm_switch::<E, G>(engine, of_process, interpreter);
+            }
             self.compute(now, slot, work, State::Computing { interpreter: Some(interpreter) });
             return;
         }
@@ -144,15 +147,35 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     ) {
         let now = engine.now();
         let of_process = &mut self.interpreters[interpreter.0 as usize];
+        if !of_process.handoff.is_zero() {
+            of_process.lock.release_to_nobody(now);
+            if let Some(timer) = of_process.timer {
+                engine.disarm(timer);
+            }
+            self.wake_for_interpreter(now, interpreter);
+            return;
+        }
         let next = of_process.lock.release(now, &mut self.random);
         arm_switch::<E, G>(engine, of_process, interpreter);
-        let handoff = of_process.handoff;
         let Some(next) = next else { return };
         let job = &mut self.jobs[next as usize];
         if let State::AwaitingInterpreter { work, .. } = job.state {
             add(&mut job.parts.interpreter_wait, now.since(job.since));
-            let work = work.saturating_add(handoff);
             self.compute(now, next, work, State::Computing { interpreter: Some(interpreter) });
+        }
+    }
+
+    /// Wakes who has waited longest for a free interpreter. It has to run before it can take it
+    /// (`drop_gil` frees the lock and signals; `take_gil` looks again after waking up), and whoever
+    /// asks in the meantime has it.
+    pub(super) fn wake_for_interpreter(&mut self, now: SimTime, interpreter: InterpreterId) {
+        let of_process = &mut self.interpreters[interpreter.0 as usize];
+        let handoff = of_process.handoff;
+        let Some(woken) = of_process.lock.wake(now) else { return };
+        let job = &mut self.jobs[woken as usize];
+        if let State::AwaitingInterpreter { work, .. } = job.state {
+            add(&mut job.parts.interpreter_wait, now.since(job.since));
+            self.compute(now, woken, handoff, State::WakingUp { interpreter, work });
         }
     }
 
@@ -182,12 +205,20 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         if of_process.lock.waiting() == 0 {
             return;
         }
+        let passed_on = of_process.handoff.is_zero();
         let Some(removal) = self.cpu.remove(now, holder) else { return };
         let job = &mut self.jobs[holder as usize];
         add(&mut job.parts.cpu, removal.done);
         add(&mut job.parts.cpu_wait, removal.elapsed.saturating_sub(removal.done));
         self.release_interpreter(engine, interpreter);
-        self.ask_interpreter(engine, holder, interpreter, removal.remaining);
+        let work = removal.remaining;
+        if passed_on {
+            self.ask_interpreter(engine, holder, interpreter, work);
+        } else {
+            // It waits until another has had it (`FORCE_SWITCHING`).
+            self.interpreters[interpreter.0 as usize].lock.wait(now, holder);
+            self.enter(now, holder, State::AwaitingInterpreter { interpreter, work });
+        }
     }
 
     pub(super) fn collect_computed<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>) {
@@ -204,6 +235,10 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                     } else {
                         self.block(engine, done.job, blocked, State::SpawnBlocked);
                     }
+                }
+                State::WakingUp { interpreter, work } => {
+                    add(&mut job.parts.cpu, done.work);
+                    self.ask_interpreter(engine, done.job, interpreter, work);
                 }
                 State::Computing { interpreter } => {
                     add(&mut job.parts.cpu, done.work);

@@ -27,6 +27,11 @@ pub(super) enum State {
         interpreter: InterpreterId,
         work: SimDuration,
     },
+    /// On the cores to wake up, for an interpreter that somebody else may take meanwhile.
+    WakingUp {
+        interpreter: InterpreterId,
+        work: SimDuration,
+    },
     AwaitingLock(LockId),
     AwaitingThread(PoolId),
     Waiting,
@@ -64,7 +69,7 @@ pub(super) struct Job {
 pub(super) struct Interpreter {
     pub(super) lock: Mutex<u32>,
     pub(super) switch_interval: SimDuration,
-    /// Computing that waking up for it adds to what a thread that had to wait does.
+    /// What a thread computes to wake up for it.
     pub(super) handoff: SimDuration,
     pub(super) timer: Option<Timer>,
 }

@@ -62,7 +62,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             mem::swap(&mut of_loop.serving, &mut of_loop.waiting);
             let served = of_loop.serving.len() as u64;
             let work = of_loop.turn.saturating_add(of_loop.per_job.saturating_mul(served));
-            self.cpu.add(now, of_loop.slot, work);
+            self.cpu.add(now, of_loop.slot, work, Weight::NORMAL);
         }
     }
 

@@ -1,0 +1,336 @@
+//! `convsim compare`: two configurations, two scenario files, or the results in two folders.
+
+mod side;
+
+use std::path::{Path, PathBuf};
+
+use crate::experiment::comparison::{Compared, Pairing, Sides, Threshold, compare as compare_all};
+use crate::report::comparison::{comparison_json, comparison_markdown, comparison_tables};
+use crate::scenario::{Scenario, Statistic};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::arguments::{Changes, Running, load};
+use super::error::{CliError, Problem};
+use super::{Outcome, print};
+use side::{Figures, Side};
+
+/// What `convsim compare` understands.
+#[derive(Clone, Debug, Args)]
+#[command(
+    override_usage = "\
+convsim compare [OPTIONS] FILE A B        two configurations of a scenario
+       convsim compare [OPTIONS] FILE_A FILE_B   the configurations of two scenarios, by name
+       convsim compare [OPTIONS] DIR_A DIR_B     stored results, by the names of configurations",
+    after_help = "\
+With one seed, replication r of both has the same random numbers, so each difference is over pairs \
+(Student's t); with different seeds or independent streams the two are compared as independent \
+(Welch). The p values are corrected for the number of comparisons (Holm).
+
+Exit codes: 0 fine, 1 a threshold of --fail-on was exceeded, 2 bad usage or input, 3 a model \
+failed."
+)]
+pub struct Arguments {
+    /// The scenario file; or a first scenario file; or the folder of a scenario's results
+    #[arg(value_name = "FILE|DIR")]
+    file: PathBuf,
+    /// Name of the configuration that is compared with; or the second file or folder
+    #[arg(value_name = "A|FILE|DIR")]
+    first: String,
+    /// Name of the configuration that is compared
+    #[arg(value_name = "B")]
+    second: Option<String>,
+    /// Compare only this configuration of two files or folders. Can be given several times
+    #[arg(long = "configuration", value_name = "NAME", conflicts_with = "second")]
+    configurations: Vec<String>,
+    #[command(flatten)]
+    changes: Changes,
+    /// Exit with 1 when B is surely worse than A by more, e.g. 'convergence_time.p99:+5%'
+    #[arg(long, value_name = "METRIC.STATISTIC:+N%")]
+    fail_on: Vec<String>,
+    /// Compare as independent even where replications could be paired
+    #[arg(long)]
+    independent: bool,
+    /// What is printed
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    #[command(flatten)]
+    running: Running,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table for the terminal
+    Table,
+    /// A table for a pull request
+    Markdown,
+    /// For programs
+    Json,
+}
+
+/// A threshold with its metric and how it was written.
+struct FailOn {
+    text: String,
+    metric: String,
+    threshold: Threshold,
+}
+
+/// Two sides with the configurations that are compared.
+struct Question {
+    title: String,
+    first: Side,
+    second: Side,
+    /// What a pair is called, and its place on both sides.
+    matches: Vec<(String, usize, usize)>,
+    confidence: f64,
+}
+
+/// Runs the command.
+pub fn compare(arguments: &Arguments) -> Result<Outcome, CliError> {
+    let fail_on: Vec<FailOn> =
+        arguments.fail_on.iter().map(|text| parse_threshold(text)).collect::<Result<_, _>>()?;
+    let metrics: Vec<&str> = fail_on.iter().map(|fail_on| fail_on.metric.as_str()).collect();
+    let second = Path::new(&arguments.first);
+    let question = match &arguments.second {
+        Some(name) => configurations(arguments, name, &metrics)?,
+        None if arguments.file.is_dir() && second.is_dir() => folders(arguments, second, &metrics)?,
+        None if arguments.file.is_file() && second.is_file() => files(arguments, second, &metrics)?,
+        None => {
+            let names = format!("{} and {}", arguments.file.display(), arguments.first);
+            return Err(Problem::NothingToCompare { names }.into());
+        }
+    };
+    answer(arguments, &question, &fail_on)
+}
+
+/// Two configurations of one scenario.
+fn configurations(
+    arguments: &Arguments,
+    second: &str,
+    metrics: &[&str],
+) -> Result<Question, CliError> {
+    let scenario = load(&arguments.file, &arguments.changes.load_options())?;
+    let points = [find_point(&scenario, &arguments.first)?, find_point(&scenario, second)?];
+    let side = Side::simulate(&scenario, &points, metrics, &arguments.running)?;
+    let title = format!("{}: A is {}, B is {second}", scenario.name, arguments.first);
+    Ok(Question {
+        title,
+        first: side.clone(),
+        second: side.without_failures(),
+        matches: vec![(String::new(), 0, 1)],
+        confidence: scenario.run.confidence,
+    })
+}
+
+fn files(arguments: &Arguments, second: &Path, metrics: &[&str]) -> Result<Question, CliError> {
+    let options = arguments.changes.load_options();
+    let scenarios = [load(&arguments.file, &options)?, load(second, &options)?];
+    let [first, other] = &scenarios;
+    let names = |scenario: &Scenario| -> Vec<String> {
+        scenario.points.iter().map(|point| point.configuration.clone()).collect()
+    };
+    let matches = arguments.matches(&names(first), &names(other))?;
+    let points = |place: fn(&(String, usize, usize)) -> usize| -> Vec<usize> {
+        matches.iter().map(place).collect()
+    };
+    let a = Side::simulate(first, &points(|m| m.1), metrics, &arguments.running)?;
+    let b = Side::simulate(other, &points(|m| m.2), metrics, &arguments.running)?;
+    let title = format!("A is {}, B is {}", arguments.file.display(), arguments.first);
+    let matches = matches.into_iter().enumerate().map(|(at, m)| (m.0, at, at)).collect();
+    Ok(Question { title, first: a, second: b, matches, confidence: first.run.confidence })
+}
+
+fn folders(arguments: &Arguments, second: &Path, metrics: &[&str]) -> Result<Question, CliError> {
+    let a = Side::stored(&arguments.file, metrics)?;
+    let b = Side::stored(second, metrics)?;
+    let matches = arguments.matches(&a.names(), &b.names())?;
+    let title = format!(
+        "A is {} (convsim {}), B is {} (convsim {})",
+        arguments.file.display(),
+        a.version,
+        arguments.first,
+        b.version
+    );
+    let confidence = a.confidence;
+    Ok(Question { title, first: a, second: b, matches, confidence })
+}
+
+impl Arguments {
+    /// The configurations that both sides have.
+    fn matches(
+        &self,
+        first: &[String],
+        second: &[String],
+    ) -> Result<Vec<(String, usize, usize)>, CliError> {
+        let wanted =
+            |name: &&String| self.configurations.is_empty() || self.configurations.contains(*name);
+        let place = |name: &String| second.iter().position(|other| other == name);
+        let matches: Vec<(String, usize, usize)> = first
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| wanted(name))
+            .filter_map(|(at, name)| Some((name.clone(), at, place(name)?)))
+            .collect();
+        let missing = self.configurations.iter().find(|name| matches.iter().all(|m| m.0 != **name));
+        if matches.is_empty() || missing.is_some() {
+            let known = |names: &[String]| names.join(", ");
+            let (first, second) = (known(first), known(second));
+            return Err(Problem::NothingInCommon { first, second }.into());
+        }
+        for (names, others, side) in [(first, second, "A"), (second, first, "B")] {
+            let alone = names.iter().filter(|name| wanted(name) && !others.contains(name));
+            let alone: Vec<&str> = alone.map(String::as_str).collect();
+            if !alone.is_empty() {
+                eprintln!("only in {side}: {}", alone.join(", "));
+            }
+        }
+        Ok(matches)
+    }
+}
+
+fn answer(
+    arguments: &Arguments,
+    question: &Question,
+    fail_on: &[FailOn],
+) -> Result<Outcome, CliError> {
+    let Question { first, second, matches, confidence, .. } = question;
+    let paired = first.shares_numbers_with(second) && !arguments.independent;
+    let pairing = if paired { Pairing::Paired } else { Pairing::Independent };
+    let metrics: Vec<&Figures> = first
+        .figures
+        .iter()
+        .filter(|figures| figures.main && second.figures(&figures.metric).is_some())
+        .collect();
+    let sides = |figures: &Figures, at: &(String, usize, usize)| -> Option<Sides<'_>> {
+        let here = first.figures(&figures.metric)?;
+        let there = second.figures(&figures.metric)?;
+        Some(Sides {
+            metric: &here.metric,
+            unit: here.unit,
+            first: here.values.get(at.1)?,
+            second: there.values.get(at.2)?,
+            groups: (first.group, second.group),
+        })
+    };
+    let all: Vec<Sides<'_>> = matches
+        .iter()
+        .flat_map(|at| metrics.iter().filter_map(move |figures| sides(figures, at)))
+        .collect();
+    let compared = compare_all(&all, pairing, *confidence);
+    let blocks: Vec<(&str, &[Compared])> = matches
+        .iter()
+        .map(|(name, ..)| name.as_str())
+        .zip(compared.chunks(metrics.len().max(1)))
+        .collect();
+
+    let mut exceeded = Vec::new();
+    for fail_on in fail_on {
+        let Some(figures) = first.figures(&fail_on.metric) else { continue };
+        for at in matches {
+            let Some(sides) = sides(figures, at) else { continue };
+            let ratio = fail_on.threshold.exceeded(sides, pairing, *confidence);
+            exceeded.extend(ratio.map(|ratio| (fail_on.text.clone(), at.0.clone(), ratio)));
+        }
+    }
+    show(arguments, question, pairing, &blocks, &exceeded)?;
+    Ok(match (exceeded.is_empty(), first.failed + second.failed) {
+        (false, _) => Outcome::Missed,
+        (true, 0) => Outcome::Fine,
+        (true, _) => Outcome::Failures,
+    })
+}
+
+fn show(
+    arguments: &Arguments,
+    question: &Question,
+    pairing: Pairing,
+    blocks: &[(&str, &[Compared])],
+    exceeded: &[(String, String, convsim::statistics::Estimate)],
+) -> Result<(), CliError> {
+    let pairs = blocks.iter().flat_map(|(_, compared)| compared.iter().map(|c| c.pairs));
+    let replications = pairs.max().unwrap_or(0);
+    let how = match pairing {
+        Pairing::Paired => format!("{replications} pairs of replications"),
+        Pairing::Independent => {
+            format!("{replications} replications of each, independent (Welch)")
+        }
+    };
+    let percent = question.confidence * 100.0;
+    if arguments.format == Format::Json {
+        let block = |(name, compared): &(&str, &[Compared])| json!({ "configuration": name, "metrics": comparison_json(compared) });
+        let exceeded: Vec<_> = exceeded
+            .iter()
+            .map(|(text, name, ratio)| {
+                json!({ "threshold": text, "configuration": name, "ratio": ratio.value })
+            })
+            .collect();
+        let all = json!({
+            "version": 1,
+            "title": question.title,
+            "paired": pairing == Pairing::Paired,
+            "confidence": question.confidence,
+            "comparisons": blocks.iter().map(block).collect::<Vec<_>>(),
+            "exceeded": exceeded,
+        });
+        return print(&format!("{all:#}\n"));
+    }
+    let mut text = format!("{}; {how}, intervals at {percent} %\n", question.title);
+    for (name, compared) in blocks {
+        text.push('\n');
+        if !name.is_empty() {
+            let level = if arguments.format == Format::Markdown { "### " } else { "" };
+            text.push_str(&format!("{level}{name}\n\n"));
+        }
+        text.push_str(&match arguments.format {
+            Format::Markdown => comparison_markdown(compared),
+            _ => comparison_tables(compared),
+        });
+    }
+    for (threshold, name, ratio) in exceeded {
+        let of = if name.is_empty() { String::new() } else { format!(" ({name})") };
+        let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+        text.push_str(&format!(
+            "\nexceeded: {threshold}{of}: it changed by {:+.1} % ({:+.1} to {:+.1} %)\n",
+            percent(ratio.value),
+            percent(ratio.interval.low),
+            percent(ratio.interval.high)
+        ));
+    }
+    print(&text)
+}
+
+/// The point that is called `name`.
+pub fn find_point(scenario: &Scenario, name: &str) -> Result<usize, CliError> {
+    let found = scenario.points.iter().position(|point| point.configuration == name);
+    found.ok_or_else(|| {
+        let names: Vec<String> =
+            scenario.points.iter().map(|point| format!("\"{}\"", point.configuration)).collect();
+        let known = names.join(", ");
+        Problem::UnknownConfiguration { name: name.to_owned(), known }.into()
+    })
+}
+
+fn parse_threshold(text: &str) -> Result<FailOn, CliError> {
+    let bad = || Problem::Threshold { text: text.to_owned() };
+    let (figure, change) = text.rsplit_once(':').ok_or_else(bad)?;
+    let (metric, statistic) = figure.rsplit_once('.').ok_or_else(bad)?;
+    let statistic = match statistic {
+        "mean" => Statistic::Mean,
+        "p50" => Statistic::P50,
+        "p95" => Statistic::P95,
+        "p99" => Statistic::P99,
+        "min" => Statistic::Min,
+        "max" => Statistic::Max,
+        _ => return Err(bad().into()),
+    };
+    let signed = change.starts_with(['+', '-']);
+    let percent: f64 = change
+        .strip_suffix('%')
+        .filter(|_| signed)
+        .and_then(|number| number.trim_end().parse().ok())
+        .filter(|percent: &f64| percent.is_finite())
+        .ok_or_else(bad)?;
+    let threshold = Threshold { statistic, change: percent / 100.0 };
+    Ok(FailOn { text: text.to_owned(), metric: metric.to_owned(), threshold })
+}

@@ -1,0 +1,171 @@
+//! One side of a comparison: figures that are simulated, or that were stored.
+
+use std::path::Path;
+
+use crate::experiment::store::seed_scheme;
+use crate::experiment::{self, Batch, KeptValues, RowSink};
+use crate::models::Unit;
+use crate::report::main_columns;
+use crate::report::stored::Stored;
+use crate::scenario::Scenario;
+use serde_json::Value;
+
+use super::super::arguments::Running;
+use super::super::error::{CliError, Problem};
+use super::super::progress::Progress;
+
+/// Figures with what tells whether they can be paired with others.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// By metric.
+    pub figures: Vec<Figures>,
+    /// Names of the points.
+    points: Vec<String>,
+    /// The master seed and how streams come from it; none if replications share nothing.
+    seed: Option<(u64, String)>,
+    /// How many replications in a row belong together: 2 of antithetic ones, else 1.
+    pub group: usize,
+    /// Replications that failed with a fault in a model.
+    pub failed: u64,
+    /// The version that made them.
+    pub version: String,
+    /// Of the intervals.
+    pub confidence: f64,
+}
+
+/// The figures of one metric.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// Its name.
+    pub metric: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Whether it is in the main table.
+    pub main: bool,
+    /// By point, by replication.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl Side {
+    /// Runs `points` of `scenario` for the metrics of the main table and `more`.
+    pub fn simulate(
+        scenario: &Scenario,
+        points: &[usize],
+        more: &[&str],
+        running: &Running,
+    ) -> Result<Self, CliError> {
+        let columns = scenario.columns();
+        let main = main_columns(scenario, &columns);
+        let mut needed = main.clone();
+        for name in more {
+            let known = || columns.iter().map(|column| column.name.as_str());
+            let column = known().position(|known| known == *name);
+            needed.push(column.ok_or_else(|| unknown_metric(name, known()))?);
+        }
+        needed.sort_by_key(|column| (!main.contains(column), *column));
+        needed.dedup();
+        let mut kept = KeptValues::of(points, &needed);
+        let replications = scenario.run.replications;
+        let batches: Vec<Batch> =
+            kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
+        let total = batches.len() as u64 * replications;
+        let mut progress = Progress::new(running.progress, &scenario.name, total);
+        let sinks: &mut [&mut dyn RowSink] = &mut [&mut kept, &mut progress];
+        let result = experiment::run(scenario, &batches, running.threads(), sinks);
+        progress.finish();
+        result.map_err(Problem::Start)?;
+        let figures = |&column: &usize| Figures {
+            metric: columns[column].name.clone(),
+            unit: columns[column].metric.unit,
+            main: main.contains(&column),
+            values: points.iter().map(|&point| kept.values(point, column).to_vec()).collect(),
+        };
+        let name = |&point: &usize| scenario.points[point].configuration.clone();
+        Ok(Self {
+            figures: needed.iter().map(figures).collect(),
+            points: points.iter().map(name).collect(),
+            seed: seed_of(&scenario.resolved, scenario.run.seed, &seed_scheme(&scenario.run)),
+            group: scenario.run.group() as usize,
+            failed: kept.failed(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            confidence: scenario.run.confidence,
+        })
+    }
+
+    /// Reads the results in `folder`.
+    pub fn stored(folder: &Path, more: &[&str]) -> Result<Self, CliError> {
+        let stored = Stored::read(folder).map_err(Problem::Stored)?;
+        let main: Vec<String> = stored.main_columns().iter().map(|c| c.name.clone()).collect();
+        let mut names = main.clone();
+        names.extend(more.iter().map(|name| (*name).to_owned()));
+        let all = || stored.summary.columns.iter();
+        for name in more {
+            if !all().any(|column| column.name == *name) {
+                return Err(unknown_metric(name, all().map(|column| column.name.as_str())));
+            }
+        }
+        let values = stored.values_of(folder, &names).map_err(Problem::Stored)?;
+        let figures = all().filter(|column| names.contains(&column.name)).map(|column| Figures {
+            metric: column.name.clone(),
+            unit: column.unit(),
+            main: main.contains(&column.name),
+            values: values
+                .iter()
+                .map(|point| point.get(&column.name).cloned().unwrap_or_default())
+                .collect(),
+        });
+        let manifest = &stored.manifest;
+        let text = |key: &str| manifest.get(key).and_then(Value::as_str).unwrap_or("?").to_owned();
+        let seed = manifest.pointer("/run/seed").and_then(Value::as_u64);
+        let resolved = manifest.get("resolved").unwrap_or(&Value::Null);
+        let points = &stored.summary.points;
+        let failed = |point: &convsim::report::stored::StoredPoint| {
+            point.statuses.get("failed").and_then(Value::as_u64).unwrap_or(0)
+        };
+        Ok(Self {
+            figures: figures.collect(),
+            points: points.iter().map(|point| point.configuration.clone()).collect(),
+            seed: seed.and_then(|seed| seed_of(resolved, seed, &text("seed_scheme"))),
+            group: if resolved.pointer("/run/antithetic") == Some(&Value::Bool(true)) {
+                2
+            } else {
+                1
+            },
+            failed: points.iter().map(failed).sum(),
+            version: text("convsim"),
+            confidence: stored.summary.confidence,
+        })
+    }
+
+    /// The same figures, whose failures are counted elsewhere.
+    pub fn without_failures(mut self) -> Self {
+        self.failed = 0;
+        self
+    }
+
+    /// Names of the points.
+    pub fn names(&self) -> Vec<String> {
+        self.points.clone()
+    }
+
+    /// The figures of a metric.
+    pub fn figures(&self, metric: &str) -> Option<&Figures> {
+        self.figures.iter().find(|figures| figures.metric == metric)
+    }
+
+    /// Whether replication r of both has the same random numbers.
+    pub fn shares_numbers_with(&self, other: &Self) -> bool {
+        self.seed.is_some() && self.seed == other.seed
+    }
+}
+
+/// The seed with its scheme; none where every point has streams of its own.
+fn seed_of(resolved: &Value, seed: u64, scheme: &str) -> Option<(u64, String)> {
+    let seeding = resolved.pointer("/run/seeding").and_then(Value::as_str);
+    (seeding != Some("independent")).then(|| (seed, scheme.to_owned()))
+}
+
+fn unknown_metric<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> CliError {
+    let known: Vec<&str> = known.collect();
+    Problem::UnknownMetric { name: name.to_owned(), known: known.join(", ") }.into()
+}

@@ -1,0 +1,190 @@
+//! The pictures of an analysis: a tornado, and bars of Sobol or Morris measures.
+
+use super::{Analysis, Method, SensitivityReport};
+use crate::experiment::sensitivity::Effect;
+use crate::report::plots::axis::Axis;
+use crate::report::plots::bars::{Rows, legend, legend_rows};
+use crate::report::plots::drawing::{Align, Area, Drawing, Mark};
+use crate::report::plots::frame::{LINE, heading};
+use crate::report::plots::style::{INK, MARGIN, MUTED, TEXT, WIDTH, colour, text_width};
+use crate::report::plots::{Kind, Plot, file_name};
+use crate::statistics::Estimate;
+
+/// Parameters in one picture; the less important ones are left out.
+const MOST_ROWS: usize = 24;
+
+/// A picture for each figure.
+#[must_use]
+pub fn plots(report: &SensitivityReport<'_>) -> Vec<Plot> {
+    let plot = |analysis: &Analysis| {
+        let metric = analysis.figure.text(report.columns);
+        let name = format!("{}-{}", report.method.name(), file_name(&metric));
+        let drawing = match report.method {
+            Method::Tornado => tornado(report, analysis),
+            Method::Morris | Method::Sobol => bars(report, analysis),
+        };
+        Plot { name, kind: Kind::Sensitivity, metric, drawing }
+    };
+    report.analyses.iter().map(plot).collect()
+}
+
+/// Parameters with their ranges, as labels of rows.
+fn labels(report: &SensitivityReport<'_>, effects: &[Effect]) -> Vec<String> {
+    let label = |effect: &Effect| {
+        let span = &report.spans[effect.parameter];
+        let name = span.path.split_once('.').map_or(span.path.as_str(), |(_, name)| name);
+        format!("{name} {}", span.text)
+    };
+    effects.iter().map(label).collect()
+}
+
+fn shown(analysis: &Analysis) -> &[Effect] {
+    let effects = &analysis.effects.effects;
+    &effects[..effects.len().min(MOST_ROWS)]
+}
+
+/// The figure at both ends of each parameter's range, around the figure as the scenario stands.
+fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Drawing {
+    let effects = shown(analysis);
+    let scale = report.scale(analysis);
+    let factor = scale.factor();
+    let base = analysis.base.map_or(f64::NAN, |base| base.value);
+    let ends = |effect: &Effect| -> [Estimate; 2] {
+        [0, 1].map(|end| effect.measures.get(end).map_or(Estimate::UNKNOWN, |m| m.1))
+    };
+    let values = effects.iter().flat_map(&ends).flat_map(|estimate| {
+        [estimate.value, estimate.interval.low, estimate.interval.high].map(|v| v * factor)
+    });
+    let (least, most) = extent(values.chain([base * factor]));
+    let axis = Axis::linear(least, most);
+
+    let names = ["low end of the range", "high end of the range"].map(str::to_owned);
+    let above = MARGIN + 60.0 + LINE;
+    let mut drawing = Drawing::new((WIDTH, Rows::height(effects.len(), above)));
+    let figure = analysis.figure.text(report.columns).replace('_', " ");
+    let title = format!("What the {figure} depends on");
+    let percent = report.confidence * 100.0;
+    let subtitle =
+        format!("one parameter at a time, with {percent} % intervals; line: as it stands");
+    let top = heading(&mut drawing, &title, &subtitle);
+    let top = legend(&mut drawing, &names, top);
+    let swings: Vec<String> = effects
+        .iter()
+        .filter_map(|effect| Some(scale.plus_minus(effect.measures.get(2)?.1)))
+        .collect();
+    let widest = swings.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
+    let labels = labels(report, effects);
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let below = scale.heading(&figure);
+    let frame = Rows::draw(&mut drawing, &labels, top + 4.0, axis, &below, widest + 24.0);
+    let line = frame.x(base * factor);
+    frame.data(&mut drawing, |drawing| {
+        for (index, effect) in effects.iter().enumerate() {
+            for (end, estimate) in ends(effect).into_iter().enumerate() {
+                if !estimate.value.is_finite() || !base.is_finite() {
+                    continue;
+                }
+                let at = frame.x(estimate.value * factor);
+                let half = (frame.step * 0.32).min(13.0);
+                // Both ends may lie on one side: each has its own half of the row.
+                let (top, bottom) = match end {
+                    0 => (frame.middle(index) - half, frame.middle(index)),
+                    _ => (frame.middle(index), frame.middle(index) + half),
+                };
+                let area = Area { left: line.min(at), right: line.max(at), top, bottom };
+                drawing.marks.push(Mark::Box { area, colour: colour(end), opacity: 1.0 });
+                whisker(drawing, &frame, f64::midpoint(top, bottom), estimate, factor);
+            }
+        }
+        if base.is_finite() {
+            let ends = vec![(line, frame.area.top), (line, frame.area.bottom)];
+            drawing.line(ends, MUTED, 1.5);
+        }
+    });
+    for (index, text) in swings.into_iter().enumerate() {
+        drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
+    }
+    drawing
+}
+
+/// Two measures of each parameter beside each other: first-order and total, or μ* and σ.
+fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Drawing {
+    let effects = shown(analysis);
+    let scale = report.scale(analysis);
+    let factor = scale.factor();
+    let sobol = report.method == Method::Sobol;
+    let places = if sobol { [0, 1] } else { [0, 2] };
+    let measures = |effect: &Effect| {
+        places.map(|place| effect.measures.get(place).map_or(Estimate::UNKNOWN, |m| m.1))
+    };
+    let values = effects.iter().flat_map(&measures).flat_map(|estimate| {
+        [estimate.value, estimate.interval.low, estimate.interval.high].map(|v| v * factor)
+    });
+    let (least, most) = extent(values.chain(if sobol { [0.0, 1.0] } else { [0.0, 0.0] }));
+    let axis = Axis::linear(least, most);
+    let names = if sobol {
+        ["first-order: by itself", "total: with all it does together with others"]
+    } else {
+        ["μ*: change over the whole range", "σ: how much that change varies"]
+    };
+    let names = names.map(str::to_owned);
+    let above = MARGIN + 60.0 + legend_rows(&names).len() as f64 * LINE;
+    let mut drawing = Drawing::new((WIDTH, Rows::height(effects.len(), above)));
+    let figure = analysis.figure.text(report.columns).replace('_', " ");
+    let percent = report.confidence * 100.0;
+    let what = if sobol { "shares of the variance (Sobol)" } else { "elementary effects (Morris)" };
+    let title = format!("What the {figure} depends on");
+    let subtitle = format!("{what} over the ranges, with {percent} % bootstrap intervals");
+    let top = heading(&mut drawing, &title, &subtitle);
+    let top = legend(&mut drawing, &names, top);
+    let labels = labels(report, effects);
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let below = if sobol { "share of the variance".to_owned() } else { scale.heading(&figure) };
+    let frame = Rows::draw(&mut drawing, &labels, top + 4.0, axis, &below, 0.0);
+    let zero = frame.x(0.0);
+    frame.data(&mut drawing, |drawing| {
+        for (index, effect) in effects.iter().enumerate() {
+            for (place, estimate) in measures(effect).into_iter().enumerate() {
+                if !estimate.value.is_finite() {
+                    continue;
+                }
+                let at = frame.x(estimate.value * factor);
+                let half = (frame.step * 0.34).min(15.0);
+                let middle = frame.middle(index);
+                let (top, bottom) = if place == 0 {
+                    (middle - half, middle - 1.0)
+                } else {
+                    (middle + 1.0, middle + half)
+                };
+                let area = Area { left: zero.min(at), right: zero.max(at), top, bottom };
+                drawing.marks.push(Mark::Box { area, colour: colour(place), opacity: 1.0 });
+                whisker(drawing, &frame, f64::midpoint(top, bottom), estimate, factor);
+            }
+        }
+        drawing.line(vec![(zero, frame.area.top), (zero, frame.area.bottom)], MUTED, 1.5);
+    });
+    drawing
+}
+
+/// An interval over the end of a bar.
+fn whisker(drawing: &mut Drawing, frame: &Rows, y: f64, estimate: Estimate, factor: f64) {
+    if !estimate.interval.is_bounded() {
+        return;
+    }
+    let ends = [estimate.interval.low, estimate.interval.high].map(|end| frame.x(end * factor));
+    if ends[1] - ends[0] < 1.0 {
+        return;
+    }
+    drawing.line(vec![(ends[0], y), (ends[1], y)], INK, 1.4);
+    for x in ends {
+        drawing.line(vec![(x, y - 3.0), (x, y + 3.0)], INK, 1.4);
+    }
+}
+
+/// The least and the greatest finite value.
+fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let start = (f64::INFINITY, f64::NEG_INFINITY);
+    let finite = values.filter(|value| value.is_finite());
+    let (least, most) = finite.fold(start, |(least, most), v| (least.min(v), most.max(v)));
+    if least <= most { (least, most) } else { (0.0, 1.0) }
+}
