@@ -16,4 +16,4 @@ pub mod resources;
 pub mod scenario;
 pub mod statistics;
 
-pub use cli::{Ended, execute, front};
+pub use cli::{Ended, execute, execute_within, front};

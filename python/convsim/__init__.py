@@ -18,6 +18,7 @@ threads go on. What is wrong is raised as :class:`ScenarioError`, with the text 
 from convsim._convsim import ConvsimError, ScenarioError, __version__
 from convsim._results import ModelFailureWarning, summary
 from convsim._scenario import Scenario, check, compare, load, plan, run, trace
+from convsim._solve import Solution, solve
 from convsim._timeline import Timeline
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "ModelFailureWarning",
     "Scenario",
     "ScenarioError",
+    "Solution",
     "Timeline",
     "__version__",
     "check",
@@ -32,6 +34,7 @@ __all__ = [
     "load",
     "plan",
     "run",
+    "solve",
     "summary",
     "trace",
 ]

@@ -10,9 +10,9 @@ from convsim import _convsim
 
 def main() -> int:
     """Does what ``sys.argv`` asks for; gives the exit code."""
-    # Ctrl-C ends it at once, as it ends the program: what is complete is on the disk.
+    # Ctrl-C means what it means to the program: Python only notes it, and would look too late.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    code, errors = _convsim.execute(["convsim", *sys.argv[1:]])
+    code, errors = _convsim.execute(["convsim", *sys.argv[1:]], signals=True)
     sys.stderr.write(errors)
     return code
 

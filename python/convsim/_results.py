@@ -16,8 +16,8 @@ from convsim import _convsim
 FIRST_COLUMNS = (
     "point", "configuration", "replication", "status", "end_time", "events", "fingerprint",
 )  # fmt: skip
-#: The column after the metrics.
-LAST_COLUMN = "message"
+#: Columns after the metrics.
+LAST_COLUMNS = ("message", "precision_reached")
 
 
 class ModelFailureWarning(UserWarning):
@@ -44,7 +44,9 @@ def rows_frame(columns: dict[str, Any], plan: dict[str, Any]) -> pd.DataFrame:
     messages = np.full(count, None, dtype=object)
     for row, text in columns["messages"]:
         messages[row] = text
-    data[LAST_COLUMN] = messages
+    reached = np.empty(len(points), dtype=object)
+    reached[:] = columns["reached"]
+    data |= dict(zip(LAST_COLUMNS, (messages, reached[point]), strict=True))
     if columns["messages"]:
         row, text = columns["messages"][0]
         warnings.warn(
@@ -109,21 +111,24 @@ def summary(
         raise ValueError(f"confidence is {confidence}: allowed is above 0 and below 1")
     if metrics is None:
         first = list(rows.columns).index("fingerprint") + 1
-        metrics = [name for name in rows.columns[first:] if name != LAST_COLUMN]
+        metrics = [name for name in rows.columns[first:] if name not in LAST_COLUMNS]
     elif isinstance(metrics, str):
         metrics = [metrics]
     entries = []
+    # Replications in antithetic pairs: the pairs are independent, not the two of a pair.
+    together = rows.attrs.get("group", 1)
     keys = [by] if isinstance(by, str) else list(by)
     for group, part in rows.groupby(keys, observed=True, sort=False):
         for metric in metrics:
             values = part[metric].to_numpy(dtype=np.float64)
             entry = dict(zip(keys, group, strict=True))
-            entries.append(entry | {"metric": metric} | _figures(values, confidence))
+            entries.append(entry | {"metric": metric} | _figures(values, confidence, together))
     return pd.DataFrame(entries)
 
 
-def _figures(values: np.ndarray, confidence: float) -> dict[str, float]:
-    count, mean, deviation, least, p50, p95, p99, most = _convsim.summarise(values, confidence)
+def _figures(values: np.ndarray, confidence: float, together: int) -> dict[str, float]:
+    figures = _convsim.summarise(values, confidence, together)
+    count, mean, deviation, least, p50, p95, p99, most = figures
     return {
         "count": count,
         **with_interval("mean", mean),

@@ -13,7 +13,7 @@ import pandas as pd
 from convsim import _convsim
 from convsim._results import rows_frame, with_interval
 from convsim._timeline import Timeline
-from convsim._words import run_words
+from convsim._words import run_words, several
 
 #: Called now and then with the replications done and the replications in all.
 Progress = Callable[[int, int], object]
@@ -153,8 +153,7 @@ def load(
     if set:
         changes["set"] = dict(set)
     if configurations is not None:
-        one = isinstance(configurations, str)
-        changes["configurations"] = [configurations] if one else list(configurations)
+        changes["configurations"] = several(configurations)
     return Scenario(path, changes)
 
 
@@ -170,6 +169,8 @@ def plan(
     scenario: Scenario | str | os.PathLike[str],
     *,
     vary: Mapping[str, Any] | None = None,
+    design: str | None = None,
+    where: str | Iterable[str] | None = None,
     set: Mapping[str, Any] | None = None,
     configurations: str | Iterable[str] | None = None,
 ) -> pd.DataFrame:
@@ -181,7 +182,9 @@ def plan(
     >>> points["orchagent.flap.count"].tolist()
     [14, 2, 6, 10, 14]
     """
-    scenario = _scenario(scenario, vary=vary, set=set, configurations=configurations)
+    scenario = _scenario(
+        scenario, vary=vary, design=design, where=where, set=set, configurations=configurations
+    )
     points = [
         {"point": point["id"], "configuration": point["configuration"], "note": point["note"]}
         | point["parameters"]
@@ -194,6 +197,8 @@ def run(
     scenario: Scenario | str | os.PathLike[str],
     *,
     vary: Mapping[str, Any] | None = None,
+    design: str | None = None,
+    where: str | Iterable[str] | None = None,
     set: Mapping[str, Any] | None = None,
     configurations: str | Iterable[str] | None = None,
     replications: int | tuple[int, int] | None = None,
@@ -210,7 +215,10 @@ def run(
     paths. Results are only returned: no file is written.
 
     :param scenario: a scenario or the path of its file.
-    :param vary: swept parameters by path: a list of values or a range such as ``"32..4096:log2"``.
+    :param vary: swept parameters by path: a list of values or a range such as ``"32..4096:log2"``;
+        several paths with a comma between them advance together through as many lists.
+    :param design: fill the space of ranges instead of a grid: ``"sobol:64"``.
+    :param where: leave out points of the sweep that do not meet a condition.
     :param set: parameters to set in every configuration, by path.
     :param configurations: only these, without the file's sweep.
     :param replications: of each point; with ``until`` a pair, the fewest and the most.
@@ -229,12 +237,12 @@ def run(
     True
     """
     scenario = _scenario(
-        scenario, vary=vary, set=set, configurations=configurations, replications=replications,
-        until=until, seed=seed, horizon=horizon, threads=threads,
+        scenario, vary=vary, design=design, where=where, set=set, configurations=configurations,
+        replications=replications, until=until, seed=seed, horizon=horizon, threads=threads,
     )  # fmt: skip
     columns = scenario._loaded.run(scenario._loaded.threads, progress)
     frame = rows_frame(columns, scenario._plan())
-    frame.attrs["scenario"] = scenario.name
+    frame.attrs |= {"scenario": scenario.name, "group": scenario._loaded.group}
     return frame
 
 

@@ -45,9 +45,9 @@ class Timeline:
         frame = pd.DataFrame(self._trace.levels(), columns=_COLUMNS)
         return frame.drop(columns=["lane", "end"]).rename(columns={"start": "time"})
 
-    def explain(self) -> str:
-        """What each thing waited for, from cause to effect (``convsim trace --explain``)."""
-        return self._trace.explain()
+    def explain(self, chains: int = 3) -> str:
+        """The longest chains of what was waited for, from cause to effect (``trace --explain``)."""
+        return self._trace.explain(chains)
 
     def text(self) -> str:
         """The timeline as text (``convsim trace --text``)."""

@@ -57,11 +57,33 @@ def axis_text(values: Any) -> str:
     return ",".join(value_text(value) for value in values)
 
 
+def vary_text(path: str, values: Any) -> str:
+    """``path=values`` of a swept parameter, or of several that advance together.
+
+    >>> vary_text("o.batch", [32, 64])
+    'o.batch=32,64'
+    >>> vary_text("o.batch,o.era", [[32, 64], ["b1", "b2"]])
+    'o.batch,o.era=32,64;b1,b2'
+    """
+    if "," in path and not isinstance(values, str):
+        return f"{path}=" + ";".join(axis_text(each) for each in values)
+    return f"{path}={axis_text(values)}"
+
+
+def several(texts: str | Iterable[str] | None) -> list[str]:
+    """One text, several, or none, as a list."""
+    if texts is None:
+        return []
+    return [texts] if isinstance(texts, str) else list(texts)
+
+
 def run_words(
     path: str | os.PathLike[str],
     *,
     set: Mapping[str, Any] | None = None,
     vary: Mapping[str, Any] | None = None,
+    design: str | None = None,
+    where: str | Iterable[str] | None = None,
     configurations: str | Iterable[str] | None = None,
     replications: int | tuple[int, int] | None = None,
     until: str | None = None,
@@ -76,10 +98,10 @@ def run_words(
     ['--set=o.batch=2', '--vary=o.x=1,2', '--replications=10..100', 'a.json']
     """
     words = [f"--set={name}={value_text(value)}" for name, value in (set or {}).items()]
-    words += [f"--vary={name}={axis_text(values)}" for name, values in (vary or {}).items()]
-    if isinstance(configurations, str):
-        configurations = [configurations]
-    words += [f"--configuration={name}" for name in configurations or []]
+    words += [f"--vary={vary_text(name, values)}" for name, values in (vary or {}).items()]
+    words += [f"--design={design}"] if design else []
+    words += [f"--where={condition}" for condition in several(where)]
+    words += [f"--configuration={name}" for name in several(configurations)]
     if replications is not None:
         fewest_most = replications if isinstance(replications, tuple) else (replications,)
         words.append("--replications=" + "..".join(str(number) for number in fewest_most))

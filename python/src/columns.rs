@@ -21,6 +21,8 @@ pub struct Columns {
     figures: Vec<Vec<f64>>,
     /// The row and what went wrong in it.
     messages: Vec<(usize, String)>,
+    /// By point, whether its figure is known as exactly as asked.
+    reached: Vec<Option<bool>>,
 }
 
 impl Columns {
@@ -30,8 +32,10 @@ impl Columns {
     }
 
     /// Brings the rows of a stopping rule, which come round by round, into the order of the command
-    /// line's files: point by point, replication by replication.
-    pub fn settle(&mut self) {
+    /// line's files: point by point, replication by replication. `reached` says by point whether its
+    /// figure is known as exactly as asked.
+    pub fn settle(&mut self, reached: Vec<Option<bool>>) {
+        self.reached = reached;
         let key = |row: usize| (self.point[row], self.replication[row]);
         let mut order: Vec<usize> = (0..self.point.len()).collect();
         if order.is_sorted_by_key(|&row| key(row)) {
@@ -66,6 +70,7 @@ impl Columns {
         dict.set_item("events", self.events.into_pyarray(py))?;
         dict.set_item("fingerprint", self.fingerprint.into_pyarray(py))?;
         dict.set_item("messages", self.messages)?;
+        dict.set_item("reached", self.reached)?;
         let figures = PyDict::new(py);
         for (column, values) in columns.iter().zip(self.figures) {
             figures.set_item(&column.name, values.into_pyarray(py))?;

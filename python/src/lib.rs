@@ -24,10 +24,12 @@ use convsim::statistics::Estimate;
 use loaded::Loaded;
 
 /// Does what the command line `words` asks for; gives the exit code and what is to be told on
-/// stderr.
+/// stderr. With `signals` Ctrl-C and SIGTERM are the command's, otherwise the program's.
 #[pyfunction]
-fn execute(py: Python<'_>, words: Vec<OsString>) -> (u8, String) {
-    let ended = py.detach(|| convsim::execute(words));
+#[pyo3(signature = (words, signals=false))]
+fn execute(py: Python<'_>, words: Vec<OsString>, signals: bool) -> (u8, String) {
+    let ended = py
+        .detach(|| if signals { convsim::execute(words) } else { convsim::execute_within(words) });
     (ended.code, ended.errors)
 }
 
@@ -38,16 +40,32 @@ fn load(py: Python<'_>, words: Vec<OsString>) -> PyResult<Loaded> {
     Ok(Loaded::new(asked.map_err(|refused| errors::exception(py, &refused))?))
 }
 
-/// The figures of `summary.csv` for values of one point: how many are numbers, mean, standard
-/// deviation, minimum, p50, p95, p99, maximum; a figure with an interval is (value, low, high).
+/// What `convsim solve --format json` prints for the words of its command line.
+#[pyfunction]
+#[pyo3(signature = (words, progress=None))]
+fn solve(
+    py: Python<'_>,
+    words: Vec<OsString>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let question = py.detach(|| convsim::front::question(words));
+    let question = question.map_err(|refused| errors::exception(py, &refused))?;
+    let answer = waiting::wait_for(py, progress, move |mut watch| question.answer(&mut watch))?;
+    Ok(answer.map_err(|refused| errors::exception(py, &refused))?.to_string())
+}
+
+/// The figures of `summary.csv` for the values of one point, replication by replication, of which so
+/// many in a row as `group` says belong together: how many are numbers, mean, standard deviation,
+/// minimum, p50, p95, p99, maximum; a figure with an interval is (value, low, high).
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 fn summarise(
     values: PyReadonlyArray1<'_, f64>,
     confidence: f64,
+    group: u64,
 ) -> (u64, [f64; 3], f64, f64, [f64; 3], [f64; 3], [f64; 3], f64) {
-    let numbers = values.as_array().iter().copied().filter(|value| !value.is_nan()).collect();
-    let summary = MetricSummary::new(numbers, confidence);
+    let values = values.as_array().iter().copied().collect();
+    let summary = MetricSummary::grouped(values, confidence, group.max(1));
     let ends = |e: Estimate| [e.value, e.interval.low, e.interval.high];
     let MetricSummary { count, mean, standard_deviation, min, p50, p95, p99, max, .. } = summary;
     (count, ends(mean), standard_deviation, min, ends(p50), ends(p95), ends(p99), max)
@@ -62,5 +80,6 @@ fn _convsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add_to(module)?;
     module.add_function(wrap_pyfunction!(execute, module)?)?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
+    module.add_function(wrap_pyfunction!(solve, module)?)?;
     module.add_function(wrap_pyfunction!(summarise, module)?)
 }

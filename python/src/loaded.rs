@@ -7,14 +7,15 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use convsim::experiment::comparison::compare;
+use convsim::experiment::comparison::{Pairing, Sides, compare};
 use convsim::experiment::expectation::settle_expectations;
 use convsim::experiment::precision::settle_replications;
 use convsim::experiment::{self, Batch, KeptValues, RowSink, Verdict, replay, shard};
 use convsim::front::{self, Asked};
 use convsim::report::main_columns;
-use convsim::scenario::{RelativeTo, Scenario, Statistic};
+use convsim::scenario::{RelativeTo, Scenario, Seeding, Statistic};
 use convsim::statistics::Estimate;
+use convsim::statistics::grouped::group_means;
 
 use crate::columns::Columns;
 use crate::errors::{ConvsimError, exception};
@@ -55,7 +56,7 @@ impl Loaded {
             kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
         let scenario = Arc::clone(&self.scenario);
         let result = wait_for(py, progress, move |mut watch| {
-            watch.expect(&batches);
+            watch.expect_batches(&batches);
             let sinks: &mut [&mut dyn RowSink] = &mut [&mut kept, &mut watch];
             experiment::run(&scenario, &batches, threads, sinks).map(|()| kept)
         })?;
@@ -71,15 +72,15 @@ fn ran<T>(py: Python<'_>, result: io::Result<T>) -> PyResult<T> {
 /// Runs all that the scenario asks for.
 fn run_all(scenario: &Scenario, threads: usize, mut watch: Watch) -> io::Result<Columns> {
     let mut columns = Columns::new(scenario.columns().len());
-    settle_replications(scenario, |batches, sink| {
-        watch.expect(batches);
+    let settled = settle_replications(scenario, |batches, sink| {
+        watch.expect_batches(batches);
         let mut sinks: Vec<&mut dyn RowSink> = vec![&mut columns, &mut watch];
         if let Some(sink) = sink {
             sinks.push(sink);
         }
         experiment::run(scenario, batches, threads, &mut sinks)
     })?;
-    columns.settle();
+    columns.settle(settled.reached);
     Ok(columns)
 }
 
@@ -118,6 +119,12 @@ impl Loaded {
     #[getter]
     fn replications(&self) -> u64 {
         self.scenario.run.replications
+    }
+
+    /// How many successive replications belong together.
+    #[getter]
+    fn group(&self) -> u64 {
+        self.scenario.run.group()
     }
 
     #[getter]
@@ -170,7 +177,7 @@ impl Loaded {
         let judged = wait_for(py, progress, move |mut watch| {
             let columns = scenario.columns();
             settle_expectations(&scenario, &columns, |batches, kept| {
-                watch.expect(batches);
+                watch.expect_batches(batches);
                 let sinks: &mut [&mut dyn RowSink] = &mut [kept, &mut watch];
                 experiment::run(&scenario, batches, threads, sinks)
             })
@@ -184,13 +191,15 @@ impl Loaded {
                 .then_some(expectation.metric.as_str());
             entry.set_item("metric", metric)?;
             entry.set_item("statistic", statistic(expectation.statistic))?;
-            let (ratio_to, difference_to) = match &expectation.relative_to {
-                None => (None, None),
-                Some(RelativeTo::Ratio(name)) => (Some(name), None),
-                Some(RelativeTo::Difference(name)) => (None, Some(name)),
+            let (ratio_to, difference_to, above) = match &expectation.relative_to {
+                None => (None, None, None),
+                Some(RelativeTo::Ratio(name)) => (Some(name), None, None),
+                Some(RelativeTo::Difference(name)) => (None, Some(name), None),
+                Some(RelativeTo::Above(name)) => (None, None, Some(name)),
             };
             entry.set_item("ratio_to", ratio_to)?;
             entry.set_item("difference_to", difference_to)?;
+            entry.set_item("above", above)?;
             entry.set_item("at_least", expectation.at_least)?;
             entry.set_item("at_most", expectation.at_most)?;
             let [value, low, high] = figure(judgement.got);
@@ -229,11 +238,30 @@ impl Loaded {
             }
         };
         let kept = self.kept(py, threads, progress, &[first, second], &chosen)?;
-        let confidence = self.scenario.run.confidence;
-        let compared = compare(&kept, first, second, &chosen, confidence).into_iter().map(|c| {
-            let name = columns[c.column].name.clone();
+        let group = self.scenario.run.group() as usize;
+        let means = |point| {
+            let of = |&column: &usize| group_means(kept.values(point, column), group);
+            chosen.iter().map(of).collect::<Vec<_>>()
+        };
+        let (of_first, of_second) = (means(first), means(second));
+        let sides: Vec<Sides<'_>> = chosen
+            .iter()
+            .zip(of_first.iter().zip(&of_second))
+            .map(|(&column, (first, second))| Sides {
+                metric: &columns[column].name,
+                unit: columns[column].metric.unit,
+                first,
+                second,
+            })
+            .collect();
+        let run = &self.scenario.run;
+        let pairing = match run.seeding {
+            Seeding::Common => Pairing::Paired,
+            Seeding::Independent => Pairing::Independent,
+        };
+        let compared = compare(&sides, pairing, run.confidence).into_iter().map(|c| {
             let (first, second) = (figure(c.first), figure(c.second));
-            (name, c.pairs, first, second, figure(c.difference), figure(c.ratio), c.p_value)
+            (c.metric, c.pairs, first, second, figure(c.difference), figure(c.ratio), c.p_value)
         });
         Ok(compared.collect())
     }

@@ -78,9 +78,10 @@ impl Trace {
         text(self.timeline())
     }
 
-    /// What `convsim trace --explain` prints: what each thing waited for, from cause to effect.
-    fn explain(&self) -> String {
-        explain(self.timeline())
+    /// The longest chains of what was waited for, from cause to effect, as `convsim trace --explain`
+    /// prints them.
+    fn explain(&self, chains: usize) -> String {
+        explain(self.timeline(), chains)
     }
 
     /// Writes the timeline for ui.perfetto.dev.

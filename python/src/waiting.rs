@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
+use convsim::experiment::solve::source::Watcher;
 use convsim::experiment::{Batch, Row, RowSink};
 
 use crate::errors::ConvsimError;
@@ -28,10 +29,9 @@ struct Watched {
 }
 
 impl Watch {
-    /// So many replications more will be run.
-    pub fn expect(&self, batches: &[Batch]) {
-        let more: u64 = batches.iter().map(|b| b.replications.end - b.replications.start).sum();
-        self.0.total.fetch_add(more, Ordering::Relaxed);
+    /// These will be run.
+    pub fn expect_batches(&mut self, batches: &[Batch]) {
+        self.expect(batches.iter().map(|b| b.replications.end - b.replications.start).sum());
     }
 
     /// Replications done, and how many there are in all as far as is known.
@@ -47,6 +47,12 @@ impl RowSink for Watch {
             return Err(io::ErrorKind::Interrupted.into());
         }
         Ok(())
+    }
+}
+
+impl Watcher for Watch {
+    fn expect(&mut self, more: u64) {
+        self.0.total.fetch_add(more, Ordering::Relaxed);
     }
 }
 

@@ -62,6 +62,13 @@ def test_a_wrong_argument_has_the_text_of_the_command_line(wanted, words):
     assert str(raised.value) == command_line("run", *words, CHASSIS, code=2).stderr.rstrip()
 
 
+def test_a_question_that_cannot_be_asked_has_the_text_of_the_command_line():
+    with pytest.raises(convsim.ConvsimError) as raised:
+        convsim.solve(CHASSIS, "largest", {"orchagent.pop_batch_size": [1, 2]}, target="x<=1")
+    words = ["--largest", "--parameter=orchagent.pop_batch_size=1,2", "--target=x<=1", "--", CHASSIS]
+    assert str(raised.value) == command_line("solve", *words, code=2).stderr.rstrip()
+
+
 def test_a_file_that_is_not_there_is_named():
     with pytest.raises(convsim.ScenarioError, match="nowhere.json"):
         convsim.load("nowhere.json")

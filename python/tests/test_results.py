@@ -27,8 +27,8 @@ def as_written(rows: pd.DataFrame) -> pd.DataFrame:
         values = rows[name]
         if name == "fingerprint":
             columns[name] = [f"{value:016x}" for value in values]
-        elif name == "message":
-            columns[name] = ["" if value is None else value for value in values]
+        elif name in ("message", "precision_reached"):
+            columns[name] = ["" if v is None else str(v).lower() for v in values]
         elif values.dtype == np.float64:
             columns[name] = ["" if np.isnan(value) else float(value) for value in values]
         else:
@@ -78,6 +78,11 @@ CASES = {
         {"replications": (5, 300), "until": "packet_loss_duration<=3%"},
         ["--replications=5..300", "--until=packet_loss_duration<=3%"],
     ),
+    "antithetic pairs": (
+        "chassis-packet-pop-batch",
+        {"replications": 8, "set": {"run.antithetic": True}},
+        ["--replications=8", "--set=run.antithetic=true"],
+    ),
     "a horizon that cuts off": (
         "dvr-arp-batch",
         {"replications": 4, "horizon": "3 s"},
@@ -110,6 +115,18 @@ def summary_is_that_of_the_command_line(rows: pd.DataFrame, written: pd.DataFram
         for name in ("mean", "mean_low", "p95", "p99_high", "max"):
             if name in there and there[name]:
                 assert float(there[name]) == here[name], (there["configuration"], there["metric"], name)
+
+
+def test_lists_that_advance_together_and_conditions():
+    sizes, flaps = "orchagent.pop_batch_size", "orchagent.flap.count"
+    points = convsim.plan(
+        CHASSIS, configurations="pop 128", vary={f"{sizes},{flaps}": [[64, 256], [3, 5]]}
+    )
+    assert list(zip(points[sizes], points[flaps]))[1:] == [(64, 3), (256, 5)]
+    cut = convsim.plan(
+        CHASSIS, configurations="pop 128", vary={sizes: [64, 256]}, where=f"{sizes} <= 100"
+    )
+    assert cut[sizes].tolist()[1:] == [64]
 
 
 def test_swept_values_are_columns():
@@ -164,6 +181,63 @@ def test_a_comparison_is_over_pairs():
     assert here["pairs"] == 30
     assert here["difference"] == pytest.approx(difference)
     assert here["p_value"] < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (
+            {
+                "goal": "largest",
+                "parameter": {"orchagent.pop_batch_size": "32..512:log2"},
+                "target": "packet_loss_duration<=2s",
+                "along": {"orchagent.flap.count": [7, 14]},
+                "replications": (20, 400),
+            },
+            [
+                "--largest", "--parameter=orchagent.pop_batch_size=32..512:log2",
+                "--target=packet_loss_duration<=2s", "--along=orchagent.flap.count=7,14",
+                "--replications=20..400",
+            ],
+        ),
+        (
+            {
+                "goal": "minimise",
+                "metric": "packet_loss_duration",
+                "indifference": "100 ms",
+                "configurations": ["pop 128", "pop 1024, era B2"],
+                "confidence": 0.99,
+                "replications": (20, 200),
+            },
+            [
+                "--minimise=packet_loss_duration", "--indifference=100 ms", "--confidence=99%",
+                "--configuration=pop 128", "--configuration=pop 1024, era B2",
+                "--replications=20..200",
+            ],
+        ),
+    ],
+    ids=["largest", "minimise"],
+)  # fmt: skip
+def test_an_answer_is_that_of_the_command_line(wanted, words):
+    solution = convsim.solve(CHASSIS, **wanted)
+    there = json.loads(command_line("solve", CHASSIS, *words, "--format", "json").stdout)
+    assert solution.document == there
+    assert len(solution.looked_at) > 1
+    answers = solution.value if isinstance(solution.value, dict) else {None: solution.value}
+    assert all(answer is not None for answer in answers.values())
+
+
+def test_a_comparison_is_that_of_the_command_line():
+    here = convsim.compare(CHASSIS, "pop 1024", "pop 128", replications=20).set_index("metric")
+    words = ["compare", CHASSIS, "pop 1024", "pop 128", "--replications=20", "--format", "json"]
+    [there] = json.loads(command_line(*words).stdout)["comparisons"]
+    assert len(there["metrics"]) == len(here)
+    for entry in there["metrics"]:
+        row = here.loc[entry["metric"]]
+        assert entry["difference"] == {
+            "value": row["difference"], "low": row["difference_low"], "high": row["difference_high"],
+        }  # fmt: skip
+        assert entry["p_value"] == row["p_value"]
 
 
 def test_a_trace_is_that_of_the_command_line():

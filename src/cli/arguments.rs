@@ -288,6 +288,19 @@ pub fn load_all(files: &[PathBuf], options: &LoadOptions) -> Result<Vec<Scenario
     if reports.is_empty() { Ok(scenarios) } else { Err(CliError::Reported(reports)) }
 }
 
+/// Loads one file whose replications are independent of each other and common to all points.
+pub fn load_paired(file: &Path, options: &LoadOptions) -> Result<Scenario, CliError> {
+    let scenario = load(file, options)?;
+    if scenario.run.antithetic || !scenario.run.pairs_points() {
+        let problem = "this command compares points replication by replication".to_owned();
+        let allowed = "run.seeding \"common\" and run.antithetic false, for instance by --set \
+                       run.antithetic=false"
+            .to_owned();
+        return Err(Problem::Argument { problem, allowed }.into());
+    }
+    Ok(scenario)
+}
+
 /// Loads one file.
 pub fn load(file: &Path, options: &LoadOptions) -> Result<Scenario, CliError> {
     Ok(crate::scenario::load(file, options)?)

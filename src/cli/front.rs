@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use super::error::{CliError, Problem};
 use super::run::refused;
-use super::{Cli, Command, compare, plan};
+use super::{Cli, Command, compare, plan, solve};
 use crate::experiment::StoreError;
+use crate::experiment::solve::source::Watcher;
 use crate::scenario::{LoadError, MetricColumn, Scenario};
 
 /// What `convsim run` was asked for.
@@ -97,6 +98,36 @@ pub fn ask(words: impl IntoIterator<Item = OsString>) -> Result<Asked, Refused> 
     match (scenarios.pop(), scenarios.is_empty()) {
         (Some(scenario), true) => Ok(Asked { scenario, threads: arguments.running.threads() }),
         _ => Err(Refused::Usage("one scenario at a time".to_owned())),
+    }
+}
+
+/// What a command line `convsim solve` asks for.
+#[derive(Debug)]
+pub struct Question {
+    arguments: solve::Arguments,
+    scenario: Scenario,
+}
+
+/// The question that `words` ask.
+///
+/// # Errors
+/// What is wrong with the words or the scenario.
+pub fn question(words: impl IntoIterator<Item = OsString>) -> Result<Question, Refused> {
+    let usage = |error: clap::Error| Refused::Usage(error.render().to_string());
+    let Command::Solve(arguments) = Cli::try_parse_from(words).map_err(usage)?.command else {
+        return Err(Refused::Usage("this is no command line of `convsim solve`".to_owned()));
+    };
+    let scenario = arguments.scenario()?;
+    Ok(Question { arguments, scenario })
+}
+
+impl Question {
+    /// What `convsim solve --format json` prints; rows are shown to `watcher`.
+    ///
+    /// # Errors
+    /// What is wrong with the question.
+    pub fn answer(&self, watcher: &mut dyn Watcher) -> Result<Value, Refused> {
+        Ok(solve::find(&self.arguments, &self.scenario, watcher)?.json)
     }
 }
 

@@ -15,6 +15,15 @@ use super::merge::quoted;
 /// What shells add to the number of a signal to name the exit code of what it ended.
 const SIGNAL_EXIT: usize = 128;
 
+/// Whose the signals of the process are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signals {
+    /// The command's, which they end early.
+    Watched,
+    /// Those of the program that the command is a part of.
+    Left,
+}
+
 /// Whether the user wants the run to end. Signals are watched for as long as there is a copy of it,
 /// so that a program which is more than this command gets its own back.
 #[derive(Clone, Debug)]
@@ -38,12 +47,17 @@ impl Drop for Watched {
 }
 
 impl Interrupt {
-    /// Watches for signals to the command line `words` from now on. The first is only noted; a second ends the process at once.
-    pub fn watch(words: &[OsString]) -> io::Result<Self> {
+    /// Watches for signals to the command line `words` from now on, if they are to be watched. The
+    /// first is only noted; a second ends the process at once.
+    pub fn watch(words: &[OsString], signals: Signals) -> io::Result<Self> {
         let code = Arc::new(AtomicUsize::new(0));
         let came = Arc::new(AtomicBool::new(false));
         let mut watched = Watched::default();
-        for signal in [SIGINT, SIGTERM] {
+        let watching = match signals {
+            Signals::Watched => &[SIGINT, SIGTERM][..],
+            Signals::Left => &[],
+        };
+        for &signal in watching {
             let exit = SIGNAL_EXIT + usize::try_from(signal).unwrap_or_default();
             let status = i32::try_from(exit).unwrap_or_default();
             // In this order, so that the first signal does not yet see the flag that it sets.

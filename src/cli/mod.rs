@@ -43,6 +43,7 @@ use crate::scenario::problem::visible;
 use clap::{Parser, Subcommand};
 
 use error::CliError;
+use interrupt::Signals;
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -112,10 +113,19 @@ pub struct Ended {
 }
 
 /// Does what a command line asks for. Its first word is the name of the program. The result goes
-/// to stdout, progress to stderr.
+/// to stdout, progress to stderr. Ctrl-C and SIGTERM end it early.
 #[must_use]
 pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
-    let words: Vec<OsString> = words.into_iter().collect();
+    perform(words.into_iter().collect(), Signals::Watched)
+}
+
+/// As [`execute`], within a program that minds its own signals.
+#[must_use]
+pub fn execute_within(words: impl IntoIterator<Item = OsString>) -> Ended {
+    perform(words.into_iter().collect(), Signals::Left)
+}
+
+fn perform(words: Vec<OsString>, signals: Signals) -> Ended {
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         // Help and version come this way, too, with exit code 0.
@@ -127,7 +137,7 @@ pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
         }
     };
     crate::experiment::keep_model_panics_quiet();
-    let code = match dispatch(cli.command, &words) {
+    let code = match dispatch(cli.command, &words, signals) {
         Ok(Outcome::Fine) => 0,
         Ok(Outcome::Missed) => 1,
         Ok(Outcome::Failures) => 3,
@@ -142,9 +152,9 @@ pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
     Ended { code, errors: String::new() }
 }
 
-fn dispatch(command: Command, words: &[OsString]) -> Result<Outcome, CliError> {
+fn dispatch(command: Command, words: &[OsString], signals: Signals) -> Result<Outcome, CliError> {
     match command {
-        Command::Run(arguments) => run::run(&arguments, words),
+        Command::Run(arguments) => run::run(&arguments, words, signals),
         Command::Check(arguments) => check::check(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),

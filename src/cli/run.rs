@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 use super::arguments::{RunChanges, Running, ShardChoice, Stopping, load_all, recorded};
 use super::error::{CliError, Problem};
 use super::format::Format;
-use super::interrupt::Interrupt;
+use super::interrupt::{Interrupt, Signals};
 use super::merge::Origin;
 use super::plan::Overrides;
 use super::plot;
@@ -87,7 +87,11 @@ impl Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Outcome, CliError> {
+pub fn run(
+    arguments: &Arguments,
+    words: &[OsString],
+    signals: Signals,
+) -> Result<Outcome, CliError> {
     let (scenarios, options) = arguments.scenarios()?;
     refuse_same_names(&scenarios)?;
     let shard = arguments.shard.map(ShardChoice::resolve).transpose()?;
@@ -103,7 +107,7 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Outcome, CliErro
         .zip(&folders)
         .map(|(scenario, folder)| open_store(scenario, folder, arguments.fresh))
         .collect::<Result<_, _>>()?;
-    let interrupt = Interrupt::watch(words).map_err(Problem::Signals)?;
+    let interrupt = Interrupt::watch(words, signals).map_err(Problem::Signals)?;
     let mut outcome = Outcome::Fine;
     for ((scenario, folder), store) in scenarios.iter().zip(&folders).zip(&mut stores) {
         if arguments.check_determinism {

@@ -16,7 +16,7 @@ use crate::scenario::{LoadOptions, Scenario, Statistic};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::arguments::{RunChanges, Running, load};
+use super::arguments::{RunChanges, Running, load_paired};
 use super::error::{CliError, Problem};
 use super::progress::Progress;
 use super::run::{prepare, write_error};
@@ -136,7 +136,7 @@ pub fn sensitivity(arguments: &Arguments) -> Result<Outcome, CliError> {
     let folder = arguments.output.clone().map(prepare).transpose()?;
     // What is wrong with a range shows at its ends, before thousands of points.
     let probe = tornado::design(spans.len());
-    let scenario = load(&arguments.file, &arguments.options(&spans, &probe))?;
+    let scenario = load_paired(&arguments.file, &arguments.options(&spans, &probe))?;
     let columns = scenario.columns();
     let figures = arguments.figures(&scenario)?;
     let seed = scenario.run.seed;
@@ -154,7 +154,7 @@ pub fn sensitivity(arguments: &Arguments) -> Result<Outcome, CliError> {
     let replications = arguments.replications.unwrap_or(replications);
     let scenario = match method {
         Method::Tornado => scenario,
-        _ => load(&arguments.file, &arguments.options(&spans, &design.points()))?,
+        _ => load_paired(&arguments.file, &arguments.options(&spans, &design.points()))?,
     };
     let kept = simulate(arguments, &scenario, &figures, replications)?;
     let confidence = scenario.run.confidence;
@@ -188,7 +188,7 @@ pub fn sensitivity(arguments: &Arguments) -> Result<Outcome, CliError> {
 impl Arguments {
     /// The parameters with their ranges.
     fn spans(&self) -> Result<Vec<Varied>, CliError> {
-        let components = load(&self.file, &self.options(&[], &[]))?.components;
+        let components = load_paired(&self.file, &self.options(&[], &[]))?.components;
         let read = |text: &String| Varied::read(text, &components);
         let spans: Vec<Varied> = self.vary.iter().map(read).collect::<Result<_, _>>()?;
         for (index, span) in spans.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::experiment::solve::source::Watcher;
 use crate::experiment::solve::{
     Chosen, Goal, Objective, ScenarioSource, Search, Settings, Solution, best,
 };
@@ -14,7 +15,7 @@ use crate::scenario::{LoadOptions, Point, Scenario, Statistic};
 use clap::{ArgGroup, Args, ValueEnum};
 use serde_json::Value;
 
-use super::arguments::{Range, RunChanges, Running, load, parse_confidence, parse_range};
+use super::arguments::{Range, RunChanges, Running, load_paired, parse_confidence, parse_range};
 use super::error::{CliError, Problem};
 use super::progress::Progress;
 use super::{Outcome, print};
@@ -93,7 +94,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
     #[command(flatten)]
-    running: Running,
+    pub running: Running,
 }
 
 /// What is printed.
@@ -109,14 +110,54 @@ enum Format {
 
 /// Runs the command.
 pub fn solve(arguments: &Arguments) -> Result<Outcome, CliError> {
+    let scenario = arguments.scenario()?;
+    let mut progress = Progress::new(arguments.running.progress, &scenario.name, 0);
+    let found = find(arguments, &scenario, &mut progress);
+    progress.finish();
+    let found = found?;
+    match arguments.format {
+        Format::Table => print(&found.document.terminal())?,
+        Format::Markdown => print(&found.document.markdown())?,
+        Format::Json => print(&format!("{:#}\n", found.json))?,
+    }
+    Ok(found.outcome)
+}
+
+/// What was found, in words and for programs.
+pub struct Found {
+    document: Document,
+    pub json: Value,
+    outcome: Outcome,
+}
+
+/// Finds what `arguments` ask for in their `scenario`.
+pub fn find(
+    arguments: &Arguments,
+    scenario: &Scenario,
+    progress: &mut dyn Watcher,
+) -> Result<Found, CliError> {
     match (&arguments.minimise, &arguments.maximise) {
-        (Some(metric), _) => find_best(arguments, metric, true),
-        (None, Some(metric)) => find_best(arguments, metric, false),
-        (None, None) => search(arguments),
+        (Some(metric), _) => find_best(arguments, scenario, metric, true, progress),
+        (None, Some(metric)) => find_best(arguments, scenario, metric, false, progress),
+        (None, None) => search(arguments, scenario, progress),
     }
 }
 
 impl Arguments {
+    /// The scenario with the values that are looked at.
+    pub fn scenario(&self) -> Result<Scenario, CliError> {
+        if self.minimise.is_some() || self.maximise.is_some() {
+            return self.load(&[&self.parameter]);
+        }
+        if self.configurations.len() > 1 {
+            let problem = "several configurations to start from".to_owned();
+            let allowed = "one --configuration; --along answers for several values of a parameter";
+            return Err(Problem::Argument { problem, allowed: allowed.to_owned() }.into());
+        }
+        // The axis of the frontier comes first, so that it varies slowest.
+        self.load(&[&self.along, &self.parameter])
+    }
+
     fn load(&self, vary: &[&Option<String>]) -> Result<Scenario, CliError> {
         let mut options = LoadOptions {
             set: self.set.clone(),
@@ -126,7 +167,7 @@ impl Arguments {
             ..LoadOptions::default()
         };
         self.run.add_to(&mut options);
-        load(&self.file, &options)
+        load_paired(&self.file, &options)
     }
 
     fn settings(&self, scenario: &Scenario, values: usize) -> Settings {
@@ -139,14 +180,6 @@ impl Arguments {
             values,
         }
     }
-
-    fn print(&self, document: &Document, json: &Value) -> Result<(), CliError> {
-        match self.format {
-            Format::Table => print(&document.terminal()),
-            Format::Markdown => print(&document.markdown()),
-            Format::Json => print(&format!("{json:#}\n")),
-        }
-    }
 }
 
 /// A value of the parameter.
@@ -156,9 +189,12 @@ struct Candidate {
     size: f64,
 }
 
-/// The points along the parameter, ascending, for each value of the other one (if there is one).
-fn candidates(scenario: &Scenario) -> Result<Vec<(Option<String>, Vec<Candidate>)>, CliError> {
-    let mut groups: Vec<(Option<String>, Vec<Candidate>)> = Vec::new();
+/// The values of the parameter, for one value of the other (if there is one).
+type Group = (Option<String>, Vec<Candidate>);
+
+/// The points along the parameter, ascending, for each value of the other one.
+fn candidates(scenario: &Scenario) -> Result<Vec<Group>, CliError> {
+    let mut groups: Vec<Group> = Vec::new();
     for (index, point) in scenario.points.iter().enumerate() {
         let (other, (path, value)) = match &point.axes[..] {
             [] => continue,
@@ -185,41 +221,36 @@ fn candidates(scenario: &Scenario) -> Result<Vec<(Option<String>, Vec<Candidate>
     Ok(groups)
 }
 
-fn search(arguments: &Arguments) -> Result<Outcome, CliError> {
-    if arguments.configurations.len() > 1 {
-        let problem = "several configurations to start from".to_owned();
-        let allowed = "one --configuration; --along answers for several values of a parameter";
-        return Err(Problem::Argument { problem, allowed: allowed.to_owned() }.into());
-    }
-    // The axis of the frontier comes first, so that it varies slowest.
-    let scenario = arguments.load(&[&arguments.along, &arguments.parameter])?;
+fn search(
+    arguments: &Arguments,
+    scenario: &Scenario,
+    progress: &mut dyn Watcher,
+) -> Result<Found, CliError> {
     let columns = scenario.columns();
     let target = Target::read(arguments.target.as_deref().unwrap_or_default(), &columns)?;
     let goal = if arguments.largest { Goal::Largest } else { Goal::Smallest };
-    let groups = candidates(&scenario)?;
+    let groups = candidates(scenario)?;
     let Some((_, first)) = groups.first().filter(|(_, group)| !group.is_empty()) else {
         let problem = "there is no value to try".to_owned();
         let allowed = "at least one, for instance --parameter path=32..4096".to_owned();
         return Err(Problem::Argument { problem, allowed }.into());
     };
     let values: Vec<String> = first.iter().map(|candidate| candidate.text.clone()).collect();
-    let settings = arguments.settings(&scenario, groups.iter().map(|(_, g)| g.len()).sum());
+    let settings = arguments.settings(scenario, groups.iter().map(|(_, g)| g.len()).sum());
 
-    let mut progress = Progress::new(arguments.running.progress, &scenario.name, 0);
     let mut failed = 0;
     let mut solutions: Vec<(Option<String>, Solution)> = Vec::new();
     for (other, group) in &groups {
         let points = group.iter().map(|candidate| candidate.point).collect();
         let threads = arguments.running.threads();
         let mut source =
-            ScenarioSource::new(&scenario, points, target.figure, threads, &mut progress);
+            ScenarioSource::new(scenario, points, target.figure, threads, &mut *progress);
         let solution = Search::new(&mut source, group.len(), target, goal, settings)
             .solve()
             .map_err(Problem::Start)?;
         failed += source.failed();
         solutions.push((other.clone(), solution));
     }
-    progress.finish();
 
     let path = |text: &Option<String>| -> Option<String> {
         text.as_deref().and_then(|text| Some(text.split_once('=')?.0.trim().to_owned()))
@@ -237,9 +268,9 @@ fn search(arguments: &Arguments) -> Result<Outcome, CliError> {
         along: along.as_deref(),
         searches: solutions.iter().map(|(other, solution)| (other.clone(), solution)).collect(),
     };
-    arguments.print(&solve_document(&report), &solve_json(&report))?;
     let answered = solutions.iter().all(|(_, solution)| solution.answer.value().is_some());
-    Ok(outcome(answered, failed))
+    let (document, json) = (solve_document(&report), solve_json(&report));
+    Ok(Found { document, json, outcome: outcome(answered, failed) })
 }
 
 const fn outcome(answered: bool, failed: u64) -> Outcome {
@@ -250,8 +281,13 @@ const fn outcome(answered: bool, failed: u64) -> Outcome {
     }
 }
 
-fn find_best(arguments: &Arguments, metric: &str, least: bool) -> Result<Outcome, CliError> {
-    let scenario = arguments.load(&[&arguments.parameter])?;
+fn find_best(
+    arguments: &Arguments,
+    scenario: &Scenario,
+    metric: &str,
+    least: bool,
+    progress: &mut dyn Watcher,
+) -> Result<Found, CliError> {
     let columns = scenario.columns();
     let figure = FigureOf::read(metric, &columns)?;
     if !matches!(figure.statistic, Statistic::Mean | Statistic::NotConverged) {
@@ -274,15 +310,13 @@ fn find_best(arguments: &Arguments, metric: &str, least: bool) -> Result<Outcome
         .filter(wanted)
         .map(|(index, point)| (*index, point.configuration.clone()))
         .unzip();
-    let settings = arguments.settings(&scenario, points.len());
+    let settings = arguments.settings(scenario, points.len());
     let objective = Objective { least, indifference };
     let count = points.len();
-    let mut progress = Progress::new(arguments.running.progress, &scenario.name, 0);
     let threads = arguments.running.threads();
-    let mut source = ScenarioSource::new(&scenario, points, figure, threads, &mut progress);
+    let mut source = ScenarioSource::new(scenario, points, figure, threads, progress);
     let best = best(&mut source, count, objective, settings).map_err(Problem::Start)?;
     let failed = source.failed();
-    progress.finish();
     let report = BestReport {
         scenario: &scenario.name,
         columns: &columns,
@@ -292,8 +326,8 @@ fn find_best(arguments: &Arguments, metric: &str, least: bool) -> Result<Outcome
         names: &names,
         best: &best,
     };
-    arguments.print(&best_document(&report), &best_json(&report))?;
-    Ok(outcome(matches!(best.chosen, Chosen::One(_)), failed))
+    let (document, json) = (best_document(&report), best_json(&report));
+    Ok(Found { document, json, outcome: outcome(matches!(best.chosen, Chosen::One(_)), failed) })
 }
 
 /// A text without its quotes, anything else as in a file.

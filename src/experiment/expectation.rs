@@ -90,19 +90,6 @@ impl KeptValues {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// The means of each `size` replications in a row that belong together, in place of the
-    /// figures: what is independent of each other, for comparing means.
-    #[must_use]
-    pub fn grouped(&self, size: u64) -> Self {
-        let mut grouped = self.clone();
-        for kept in grouped.points.values_mut() {
-            for values in kept.columns.values_mut() {
-                *values = group_means(values, size as usize);
-            }
-        }
-        grouped
-    }
-
     /// How many replications did not converge, of those that did not fail.
     #[must_use]
     pub fn not_converged(&self, point: usize) -> Rate {

@@ -8,6 +8,8 @@ use super::terminal::wrapped;
 
 /// Width of a heading in a table on the terminal.
 const HEADING: u16 = 21;
+/// Width of a cell with words there: a name is broken between its words.
+const WORDS: u16 = 18;
 
 /// Paragraphs, tables and notes below a title.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,7 +74,10 @@ impl Document {
                     let heading = table.heading.iter().map(|text| broken(text, HEADING));
                     let mut drawn = new_table(heading);
                     for row in &table.rows {
-                        drawn.add_row(row);
+                        let cells = row.iter().enumerate().map(|(column, text)| {
+                            if column < table.words { broken(text, WORDS) } else { text.clone() }
+                        });
+                        drawn.add_row(cells);
                     }
                     align_right(&mut drawn, table.words);
                     let _ = writeln!(text, "{}", text_of(&drawn));

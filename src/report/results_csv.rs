@@ -140,8 +140,6 @@ impl std::fmt::Display for Number {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
-
     proptest! {
         #[test]
         fn a_number_reads_back_as_itself(number: f64) {

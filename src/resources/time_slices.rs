@@ -119,6 +119,12 @@ impl TimeSlicedCpu {
         self.cores.len() as u32
     }
 
+    /// How many jobs are runnable.
+    #[must_use]
+    pub fn runnable(&self) -> u64 {
+        self.runnable.level()
+    }
+
     /// The share of the cores in use, in per cent.
     #[must_use]
     pub fn busy_percent(&self) -> f64 {
@@ -129,12 +135,6 @@ impl TimeSlicedCpu {
     #[must_use]
     pub fn contains(&self, job: u32) -> bool {
         self.jobs.get(job as usize).is_some_and(|job| job.core != NONE)
-    }
-
-    /// How many jobs are runnable.
-    #[must_use]
-    pub fn runnable(&self) -> u64 {
-        self.runnable.level()
     }
 
     /// The average number of runnable jobs.

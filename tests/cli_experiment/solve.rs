@@ -109,3 +109,15 @@ fn what_cannot_be_asked_says_what_can() {
     ];
     insta::assert_snapshot!("solve_problems", texts.join("\n"));
 }
+
+#[test]
+fn replications_that_are_no_pairs_are_refused() {
+    let place = place();
+    for setting in ["run.antithetic=true", "run.seeding=independent"] {
+        let mut arguments = ARGUMENTS.to_vec();
+        arguments.extend(["--largest", "--set", setting]);
+        let output = place.convsim(&arguments);
+        assert_eq!(code(&output), 2, "{setting}: {}", stdout(&output));
+        assert!(stderr(&output).contains("replication by replication"), "{}", stderr(&output));
+    }
+}

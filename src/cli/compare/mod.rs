@@ -202,19 +202,18 @@ fn answer(
         .iter()
         .filter(|figures| figures.main && second.figures(&figures.metric).is_some())
         .collect();
-    let sides = |figures: &Figures, at: &(String, usize, usize)| -> Option<Sides<'_>> {
+    // Means are compared over what is independent of each other.
+    let sides = |figures: &Figures, at: &(String, usize, usize), means: bool| {
         let here = first.figures(&figures.metric)?;
         let there = second.figures(&figures.metric)?;
-        Some(Sides {
-            metric: &here.metric,
-            unit: here.unit,
-            first: here.values.get(at.1)?,
-            second: there.values.get(at.2)?,
-        })
+        let (a, b) =
+            if means { (&here.means, &there.means) } else { (&here.values, &there.values) };
+        let (metric, unit) = (here.metric.as_str(), here.unit);
+        Some(Sides { metric, unit, first: a.get(at.1)?, second: b.get(at.2)? })
     };
     let all: Vec<Sides<'_>> = matches
         .iter()
-        .flat_map(|at| metrics.iter().filter_map(move |figures| sides(figures, at)))
+        .flat_map(|at| metrics.iter().filter_map(move |figures| sides(figures, at, true)))
         .collect();
     let compared = compare_all(&all, pairing, *confidence);
     let blocks: Vec<(&str, &[Compared])> = matches
@@ -227,7 +226,8 @@ fn answer(
     for fail_on in fail_on {
         let Some(figures) = first.figures(&fail_on.metric) else { continue };
         for at in matches {
-            let Some(sides) = sides(figures, at) else { continue };
+            let means = fail_on.threshold.statistic == Statistic::Mean;
+            let Some(sides) = sides(figures, at, means) else { continue };
             let ratio = fail_on.threshold.exceeded(sides, pairing, *confidence);
             exceeded.extend(ratio.map(|ratio| (fail_on.text.clone(), at.0.clone(), ratio)));
         }

@@ -1,5 +1,6 @@
 //! One side of a comparison: figures that are simulated, or that were stored.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::experiment::store::seed_scheme;
@@ -7,7 +8,8 @@ use crate::experiment::{self, Batch, KeptValues, RowSink};
 use crate::models::Unit;
 use crate::report::main_columns;
 use crate::report::stored::Stored;
-use crate::scenario::Scenario;
+use crate::scenario::{MetricColumn, Scenario};
+use crate::statistics::grouped::group_means;
 use serde_json::Value;
 
 use super::super::arguments::Running;
@@ -42,6 +44,15 @@ pub struct Figures {
     pub main: bool,
     /// By point, by replication.
     pub values: Vec<Vec<f64>>,
+    /// The same, of antithetic pairs their means: what is independent of each other.
+    pub means: Vec<Vec<f64>>,
+}
+
+impl Figures {
+    fn new(metric: String, unit: Unit, main: bool, values: Vec<Vec<f64>>, group: usize) -> Self {
+        let means = values.iter().map(|values| group_means(values, group)).collect();
+        Self { metric, unit, main, values, means }
+    }
 }
 
 impl Side {
@@ -72,11 +83,11 @@ impl Side {
         let result = experiment::run(scenario, &batches, running.threads(), sinks);
         progress.finish();
         result.map_err(Problem::Start)?;
-        let figures = |&column: &usize| Figures {
-            metric: columns[column].name.clone(),
-            unit: columns[column].metric.unit,
-            main: main.contains(&column),
-            values: points.iter().map(|&point| kept.values(point, column).to_vec()).collect(),
+        let group = scenario.run.group() as usize;
+        let figures = |&column: &usize| {
+            let MetricColumn { name, metric, .. } = &columns[column];
+            let values = points.iter().map(|&point| kept.values(point, column).to_vec()).collect();
+            Figures::new(name.clone(), metric.unit, main.contains(&column), values, group)
         };
         let name = |&point: &usize| scenario.points[point].configuration.clone();
         Ok(Self {
@@ -102,16 +113,16 @@ impl Side {
             }
         }
         let values = stored.values_of(folder, &names).map_err(Problem::Stored)?;
-        let figures = all().filter(|column| names.contains(&column.name)).map(|column| Figures {
-            metric: column.name.clone(),
-            unit: column.unit(),
-            main: main.contains(&column.name),
-            values: values
-                .iter()
-                .map(|point| point.get(&column.name).cloned().unwrap_or_default())
-                .collect(),
-        });
         let manifest = &stored.manifest;
+        let antithetic = manifest.pointer("/run/antithetic").and_then(Value::as_bool);
+        let group = if antithetic == Some(true) { 2 } else { 1 };
+        let figures = all().filter(|column| names.contains(&column.name)).map(|column| {
+            let of = |point: &HashMap<String, Vec<f64>>| {
+                point.get(&column.name).cloned().unwrap_or_default()
+            };
+            let (name, main) = (column.name.clone(), main.contains(&column.name));
+            Figures::new(name, column.unit(), main, values.iter().map(of).collect(), group)
+        });
         let text = |key: &str| manifest.get(key).and_then(Value::as_str).unwrap_or("?").to_owned();
         let seed = manifest.pointer("/run/seed").and_then(Value::as_u64);
         let resolved = manifest.get("resolved").unwrap_or(&Value::Null);

@@ -189,6 +189,7 @@ fn solution_notes(report: &SolveReport<'_>, solution: &Solution) -> Vec<String> 
         notes.push(format!("{}, over pairs of replications", step_text(report, scale, step)));
     }
     notes.push(shape_text(report, solution, scale));
+    notes.extend(alike_text(report, solution));
     let missing: usize = solution.probes.iter().map(Probe::missing).sum();
     if missing > 0 {
         let all: usize = solution.probes.iter().map(|probe| probe.figures.len()).sum();
@@ -200,6 +201,23 @@ fn solution_notes(report: &SolveReport<'_>, solution: &Solution) -> Vec<String> 
         notes.push(format!("in {missing} of {all} replications it did not come about: {taken}"));
     }
     notes
+}
+
+/// Values decided by a mean that did not vary: what is too rare to have shown is not excluded.
+fn alike_text(report: &SolveReport<'_>, solution: &Solution) -> Option<String> {
+    let alike = |probe: &&Probe| {
+        probe.estimate.value.is_finite()
+            && probe.estimate.interval.half_width() == 0.0
+            && probe.meets != Meets::Undecided
+    };
+    let probes: Vec<&Probe> = solution.probes.iter().filter(alike).collect();
+    let fewest = probes.iter().map(|probe| probe.figures.len()).min()?;
+    let values: Vec<&str> = probes.iter().map(|probe| report.value(probe.value)).collect();
+    Some(format!(
+        "at {} all replications gave the same figure, so its interval has no width: what happens in \
+         fewer than one of some {fewest} replications would not have shown",
+        values.join(", ")
+    ))
 }
 
 fn step_text(report: &SolveReport<'_>, scale: Scale, step: &Step) -> String {

@@ -1,0 +1,307 @@
+"""A sweep on a Dask cluster gives the bytes of one machine, whatever happens to the cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dask
+import pytest
+from conftest import CHASSIS, ROOT, command_line
+from distributed import Client, LocalCluster
+
+from convsim import dask as convsim_dask
+from convsim.dask import _sweep, _task
+from convsim.dask._sweep import PartsFailed, Sweep, UnfitWorkers
+
+SHARDS = 8
+WORDS = ["--replications=100"]
+NAME = CHASSIS.stem
+FILE = str(CHASSIS.relative_to(ROOT))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a result but the journal, which has the rows in the order of their coming."""
+    files = [path for path in (folder / NAME).rglob("*") if path.is_file()]
+    inside = {str(path.relative_to(folder / NAME)): path.read_bytes() for path in files}
+    return {
+        name: content
+        for name, content in inside.items()
+        if name != "rows.journal" and not name.startswith("shards")
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What one machine gives."""
+    output = tmp_path_factory.mktemp("whole")
+    command_line("run", FILE, *WORDS, "--output", output, "--quiet")
+    return contents(output)
+
+
+def merged(output: Path) -> dict[str, bytes]:
+    words = ["merge", output / NAME, "--scenario", FILE, "--output", output, "--quiet"]
+    command_line(*words)
+    return contents(output)
+
+
+@contextmanager
+def cluster(**options) -> Iterator[Client]:
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**settings | {"silence_logs": 50} | options) as local, Client(local) as client:
+        yield client
+
+
+def sweep(output: Path, after_first: Callable[[], None] | None = None, **options) -> Sweep:
+    """A sweep; ``after_first`` is called when the first part is here and others are running."""
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        if after_first and sum("is here" in line for line in told) == 1:
+            after_first()
+
+    made = Sweep(words=WORDS, file=FILE, shards=SHARDS, output=output, tell=tell, **options)
+    made.told = told
+    return made
+
+
+def kill(pid: int, how: signal.Signals = signal.SIGKILL) -> None:
+    os.kill(pid, how)
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
+    """Waits for another process; what takes longer than this hangs."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@contextmanager
+def process(*words: str | Path, flags=(), **environment: str) -> Iterator[subprocess.Popen]:
+    """A process that is gone afterwards, in whatever state it is."""
+    started = subprocess.Popen(
+        [sys.executable, *flags, "-m", *map(str, words)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | environment,
+    )
+    try:
+        yield started
+    finally:
+        started.kill()
+        started.wait()
+
+
+def worker(address: str, folder: Path, *flags: str, **environment: str):
+    """A worker that nobody starts again."""
+    options = ["--no-nanny", "--nthreads=1", "--no-dashboard", "--local-directory", folder]
+    return process("distributed.cli.dask_worker", address, *options, flags=flags, **environment)
+
+
+def bare_worker(client: Client, folder: Path):
+    """A worker on a machine that has everything but convsim."""
+    packages = folder / "packages"
+    packages.mkdir()
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if not entry.name.startswith("convsim") and entry.suffix != ".pth":
+            (packages / entry.name).symlink_to(entry)
+    return worker(client.scheduler.address, folder / "bare", "-S", PYTHONPATH=str(packages))
+
+
+def test_the_merged_result_has_the_bytes_of_one_machine(tmp_path, whole):
+    words = [FILE, *WORDS, "--shards=5", "--local-cluster", "--workers=2"]
+    assert convsim_dask.main([*words, f"--output={tmp_path}", "--quiet"]) == 0
+    assert contents(tmp_path) == whole
+    assert not list((tmp_path / NAME).rglob(".rows.journal.*"))
+
+
+def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, whole):
+    with cluster() as client:
+        pids = client.run(os.getpid)
+        sweep(tmp_path, lambda: kill(min(pids.values()))).run(client)
+        assert client.run(os.getpid) != pids
+    assert merged(tmp_path) == whole
+
+
+def test_a_machine_that_is_lost_changes_nothing(tmp_path, whole):
+    with (
+        cluster(n_workers=0) as client,
+        worker(client.scheduler.address, tmp_path / "a") as lost,
+        worker(client.scheduler.address, tmp_path / "b"),
+    ):
+        client.wait_for_workers(2)
+        sweep(tmp_path, lost.kill).run(client)
+        assert len(client.scheduler_info()["workers"]) == 1
+    assert merged(tmp_path) == whole
+
+
+def test_a_machine_that_falls_silent_changes_nothing(tmp_path, whole):
+    with (
+        dask.config.set({"distributed.scheduler.worker-ttl": "3s"}),
+        cluster(n_workers=0) as client,
+        worker(client.scheduler.address, tmp_path / "a") as silent,
+        worker(client.scheduler.address, tmp_path / "b"),
+    ):
+        client.wait_for_workers(2)
+        sweep(tmp_path, lambda: kill(silent.pid, signal.SIGSTOP)).run(client)
+    assert merged(tmp_path) == whole
+
+
+def test_a_scheduler_that_goes_away_is_said_and_the_same_command_goes_on(tmp_path, whole):
+    output = tmp_path / "out"
+    here = output / NAME / "shards"
+
+    @contextmanager
+    def running(number: int) -> Iterator[tuple[str, subprocess.Popen]]:
+        file = tmp_path / f"scheduler-{number}.json"
+        options = ["--port=0", "--no-dashboard", f"--scheduler-file={file}"]
+        with process("distributed.cli.dask_scheduler", *options) as scheduler:
+            wait_until(lambda: file.exists() and file.stat().st_size > 0)
+            address = json.loads(file.read_text())["address"]
+            with worker(address, tmp_path / f"worker-{number}"):
+                yield address, scheduler
+
+    def command(address: str) -> subprocess.Popen:
+        words = [FILE, *WORDS, f"--shards={SHARDS}", f"--scheduler={address}", f"--output={output}"]
+        return subprocess.Popen(
+            [sys.executable, "-m", "convsim.dask", *words],
+            cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    with running(1) as (address, scheduler):
+        first = command(address)
+        wait_until(lambda: any(here.glob("*/rows.journal")) or first.poll() is not None)
+        scheduler.kill()
+        _, errors = first.communicate(timeout=120)
+    kept = len(list(here.glob("*/rows.journal")))
+    assert first.returncode == 2
+    assert f"the scheduler went away; {kept} of {SHARDS} parts are kept" in errors
+    assert 0 < kept < SHARDS
+    assert not (output / NAME / "manifest.json").exists()
+
+    with running(2) as (address, _):
+        second = command(address)
+        _, errors = second.communicate(timeout=240)
+    assert second.returncode == 0, errors
+    assert f"{kept} of {SHARDS} parts are here already" in errors
+    assert contents(output) == whole
+
+
+def failing(part: str, tries: Path, how: str):
+    """Tasks of which one part fails; they travel as themselves, as this file is not on the workers."""
+
+    def run_part(files, scenario, words, number, *rest):
+        from convsim.dask import _task
+
+        if number == part:
+            with open(tries, "a") as file:
+                file.write("x")
+            if how == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise _task.PartError("no space left on this worker")
+        return _task.run_part(files, scenario, words, number, *rest)
+
+    return lambda: (_task.travelling()[0], run_part)
+
+
+@pytest.mark.parametrize("how", ["raise", "kill"])
+def test_a_part_that_fails_for_good_is_named_and_the_others_are_kept(
+    how, tmp_path, whole, monkeypatch
+):
+    tries = tmp_path / "tries"
+    monkeypatch.setattr(_sweep, "ALLOWED_FAILURES", 0)
+    monkeypatch.setattr(_sweep, "travelling", failing(f"3/{SHARDS}", tries, how))
+    with cluster() as client, pytest.raises(PartsFailed) as raised:
+        sweep(tmp_path, retries=2).run(client)
+    text = str(raised.value)
+    assert f"1 of {SHARDS} parts failed" in text
+    assert f"part 3/{SHARDS}: " in text
+    assert ("no space left on this worker" if how == "raise" else "KilledWorker") in text
+    # The first time and two retries; or Dask's own limit of workers that die under a task.
+    assert len(tries.read_text()) >= 3
+    monkeypatch.undo()
+
+    with cluster() as client:
+        again = sweep(tmp_path)
+        assert again.missing() == [3]
+        again.run(client)
+    assert again.told[0] == f"{SHARDS - 1} of {SHARDS} parts are here already"
+    assert merged(tmp_path) == whole
+
+
+def test_more_workers_may_die_under_a_part_than_dask_allows_by_itself():
+    with cluster(n_workers=1, processes=False) as client:
+        _sweep.raise_allowed_failures(client)
+        allowed = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.allowed_failures)
+    assert allowed == _sweep.ALLOWED_FAILURES
+
+
+def test_workers_without_convsim_are_named_with_what_installs_it(tmp_path):
+    with cluster(n_workers=0) as client, bare_worker(client, tmp_path):
+        with pytest.raises(UnfitWorkers) as raised:
+            sweep(tmp_path).run(client)
+        assert "has no convsim" in str(raised.value)
+        assert "pip install convsim-" in str(raised.value)
+
+
+def test_a_worker_without_convsim_that_comes_later_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(_sweep, "check_workers", lambda client: client.wait_for_workers(1))
+    with cluster(n_workers=0) as client, bare_worker(client, tmp_path):
+        with pytest.raises(PartsFailed) as raised:
+            sweep(tmp_path, retries=1).run(client)
+        assert "No module named 'convsim'; pip install convsim-" in str(raised.value)
+
+
+def test_workers_with_another_version_are_refused(tmp_path, monkeypatch):
+    with cluster(n_workers=1) as client:
+        made = sweep(tmp_path)
+        monkeypatch.setattr(_sweep._convsim, "__version__", "9.9.9")
+        with pytest.raises(UnfitWorkers, match=r"this is convsim 9\.9\.9, but 1 of 1 workers differ"):
+            made.run(client)
+
+
+def test_rows_of_something_else_are_not_taken_for_these(tmp_path, capsys):
+    words = [FILE, "--configuration=pop 128", "--local-cluster", "--workers=1", "--shards=2"]
+    words += [f"--output={tmp_path}", "--quiet", "--no-plots"]
+    assert convsim_dask.main([*words, "--replications=4"]) == 0
+    assert convsim_dask.main([*words, "--replications=4", "--seed=2"]) == 2
+    assert "seed was 1, is 2" in capsys.readouterr().err
+    assert convsim_dask.main([*words, "--replications=4", "--seed=2", "--fresh"]) == 0
+
+
+def test_a_wrong_scenario_is_refused_before_a_cluster_is_started(capsys):
+    assert convsim_dask.main([FILE, "--local-cluster", "--set=orchagent.pop_batch_size=0"]) == 2
+    there = command_line("run", FILE, "--set=orchagent.pop_batch_size=0", code=2).stderr.rstrip()
+    assert there in capsys.readouterr().err
+
+
+def test_a_scheduler_that_is_not_there_is_named(capsys):
+    address = "tcp://127.0.0.1:9"
+    assert convsim_dask.main([FILE, f"--scheduler={address}"]) == 2
+    assert f"no scheduler at {address}" in capsys.readouterr().err
+
+
+def test_files_that_a_scenario_extends_go_with_it(tmp_path):
+    folder = tmp_path / "scenarios"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "base.json").write_text(CHASSIS.read_text())
+    (folder / "deep" / "own.json").write_text(
+        '{ "extends": "../base.json", "name": "own", "sweep": null, "run": { "replications": 4 } }'
+    )
+    made = Sweep(words=[], file=str(folder / "deep" / "own.json"), shards=2, output=tmp_path / "out")
+    files, name = made.files()
+    assert name == "deep/own.json"
+    assert sorted(files) == ["base.json", "deep/own.json"]
+    with cluster(n_workers=1) as client:
+        made.run(client)
+    assert made.missing() == []
