@@ -1,0 +1,102 @@
+"""What the package costs beside the command line, in processor time and on the clock.
+
+    python python/measure.py run  target/release/convsim    # convsim.run beside `convsim run`
+    python python/measure.py dask target/release/convsim    # a sweep on two workers beside two shells
+
+Runs alternate, and the least of each is compared, so that a busy machine disturbs little.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+FILE = "scenarios/chassis-packet-pop-batch.json"
+ROUNDS = 5
+#: Of the sweep on Dask: so many parts of about a second each.
+SHARDS, REPLICATIONS = 12, 350
+
+
+def processor_time() -> float:
+    """Of this process and of the children that it has waited for."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def measured(work: Callable[[], object], spent: Callable[[], float]) -> tuple[float, float]:
+    """Seconds of processors and of the clock."""
+    before, started = spent(), time.monotonic()
+    work()
+    return spent() - before, time.monotonic() - started
+
+
+def alternate(
+    ways: dict[str, Callable[[], object]], spent: Callable[[], float] = processor_time
+) -> None:
+    """Prints the least of each way, and what each costs beside the first."""
+    figures: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    for _ in range(ROUNDS):
+        for name, work in ways.items():
+            figures[name].append(measured(work, spent))
+    least = {name: tuple(map(min, zip(*pairs, strict=True))) for name, pairs in figures.items()}
+    base = least[next(iter(ways))]
+    for name, (processor, clock) in least.items():
+        print(
+            f"{name:32} processors {processor:6.2f} s ({100 * (processor / base[0] - 1):+5.1f} %)  "
+            f"clock {clock:6.2f} s ({100 * (clock / base[1] - 1):+5.1f} %)"
+        )
+
+
+def compare_run(binary: str) -> None:
+    """The same 3600 replications on one thread, with everything that each way makes of them."""
+    import convsim
+
+    def command() -> None:
+        with tempfile.TemporaryDirectory() as output:
+            words = [binary, "run", FILE, "--replications=200", "--threads=1", "--quiet", "--no-plots"]
+            subprocess.run([*words, f"--output={output}"], check=True)
+
+    alternate({
+        "convsim run --no-plots": command,
+        "convsim.run": lambda: convsim.run(FILE, replications=200, threads=1),
+    })
+
+
+def compare_dask(binary: str) -> None:
+    """All parts on two workers, beside the same parts from two shells; the cluster stands already."""
+    from distributed import Client, LocalCluster
+
+    from convsim.dask._sweep import Sweep
+
+    words = [f"--replications={REPLICATIONS}"]
+
+    def shells() -> None:
+        with tempfile.TemporaryDirectory() as output, ThreadPoolExecutor(2) as pool:
+            command = [binary, "run", FILE, *words, "--threads=1", "--quiet", f"--output={output}"]
+            parts = [[*command, f"--shard={n}/{SHARDS}"] for n in range(1, SHARDS + 1)]
+            list(pool.map(lambda part: subprocess.run(part, check=True), parts))
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+
+        def on_dask() -> None:
+            with tempfile.TemporaryDirectory() as output:
+                Sweep(words=words, file=FILE, shards=SHARDS, output=Path(output)).run(client)
+
+        # The scheduler and the client are this process.
+        spent = lambda: processor_time() + sum(client.run(time.process_time).values())  # noqa: E731
+        alternate({f"two shells, {SHARDS} parts": shells, "Dask, two workers": on_dask}, spent)
+
+
+if __name__ == "__main__":
+    os.chdir(Path(__file__).resolve().parents[1])
+    {"run": compare_run, "dask": compare_dask}[sys.argv[1]](sys.argv[2])
