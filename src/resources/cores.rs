@@ -29,6 +29,12 @@ impl Cores {
         either!(self, cpu => cpu.cores())
     }
 
+    /// How many jobs are runnable.
+    #[must_use]
+    pub fn runnable(&self) -> u64 {
+        either!(self, cpu => cpu.runnable())
+    }
+
     /// The share of the cores in use, in per cent.
     #[must_use]
     pub fn busy_percent(&self) -> f64 {

@@ -119,6 +119,12 @@ impl TimeSlicedCpu {
         self.cores.len() as u32
     }
 
+    /// How many jobs are runnable.
+    #[must_use]
+    pub fn runnable(&self) -> u64 {
+        self.runnable.level()
+    }
+
     /// The share of the cores in use, in per cent.
     #[must_use]
     pub fn busy_percent(&self) -> f64 {
