@@ -4,7 +4,7 @@
 //! - [`probe`]: one value with the figures it has so far, and whether it meets the target.
 //! - [`search`]: bisection over an ascending list of values.
 //! - [`shape`]: whether the figure rises or falls along the values, by paired tests.
-//! - [`best`]: the best of several, with a guaranteed probability of choosing right.
+//! - [`mod@best`]: the best of several, with a guaranteed probability of choosing right.
 //!
 //! **Error control.** A value is looked at with more and more replications until the interval of
 //! its figure lies on one side of the target. All intervals of all looks at all values hold
