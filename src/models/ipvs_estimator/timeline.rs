@@ -82,7 +82,7 @@ impl IpvsEstimator {
         }
         // One that is late has waited for the kthread.
         let lane = Lane { lane: kthread.lane + 1, ..kthread };
-        trace.span(lane, "waits for its kthread", (due, begin), 0);
+        trace.span(lane, "due, not begun", (due, begin), 0);
         trace.span(lane, "is estimated", (begin, end), 0);
         trace.links.push(Link { name: "estimated by", from: (lane, begin), to: (kthread, begin) });
         trace.chains.push(Chain {

@@ -1,6 +1,7 @@
 //! A traced replication reduced to what pictures show of it, as `timeline.json` keeps it beside the
 //! results: a picture has so many pixels, and a record no more than it takes to fill them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -281,10 +282,10 @@ fn window(timeline: Timeline<'_>, shown: &[Lane], end: f64) -> (f64, f64) {
         timeline.trace.chains.iter().filter(|chain| shown.contains(&chain.lane)).collect();
     let first = chains.iter().map(|chain| seconds(chain.start)).fold(f64::INFINITY, f64::min);
     let last = chains.iter().map(|chain| seconds(chain.end)).fold(0.0, f64::max);
-    let longest = chains.iter().max_by_key(|chain| chain.end.since(chain.start));
+    let longest = chains.iter().min_by_key(|chain| Reverse(chain.end.since(chain.start)));
     if let Some(longest) = longest {
         let (start, end) = (seconds(longest.start), seconds(longest.end));
-        let room = (end - start) * MOST_CHAINS / 6.0;
+        let room = ((end - start) * MOST_CHAINS / 6.0).max((last - first) / 100.0);
         if end > start && last - first > (end - start) * MOST_CHAINS {
             return ((start - room).max(0.0), (end + room).min(last));
         }
