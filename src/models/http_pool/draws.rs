@@ -5,8 +5,6 @@
 //! from its user, its number, and the attempt: request i of user u needs the same service in both,
 //! and what differs between the two is the configuration alone.
 
-use rand::RngExt;
-
 use crate::engine::random::mix;
 use crate::engine::{Engine, SimDuration, Stream, StreamSeed};
 use crate::quantities::DurationSampler;
@@ -51,9 +49,12 @@ impl Default for Draws {
 impl Draws {
     /// Draws anew for a replication.
     pub fn start<G: Copy>(&mut self, engine: &Engine<G>, component: &str) {
-        for (key, purpose) in self.keys.iter_mut().zip(PURPOSES) {
-            *key = engine.stream(component, purpose).random();
+        for ((key, stream), purpose) in self.keys.iter_mut().zip(&mut self.streams).zip(PURPOSES) {
+            // Kept, so that what is seeded from it is its complement if it is one.
+            *stream = engine.stream(component, purpose);
+            *key = stream.next_seed();
         }
+        self.seeded = 0;
     }
 
     /// From now on for the attempt named `request`.
@@ -66,11 +67,10 @@ impl Draws {
     /// The stream of `purpose` for the request at hand.
     #[inline]
     pub fn stream(&mut self, purpose: Purpose) -> &mut Stream {
-        use rand_xoshiro::rand_core::SeedableRng;
         let index = purpose as usize;
         if self.seeded & (1 << index) == 0 {
             self.seeded |= 1 << index;
-            self.streams[index] = Stream::seed_from_u64(mix(self.keys[index] ^ self.request));
+            self.streams[index].reseed(mix(self.keys[index] ^ self.request));
         }
         &mut self.streams[index]
     }
