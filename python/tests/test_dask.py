@@ -69,6 +69,7 @@ def sweep(output: Path, after_first: Callable[[], None] | None = None, **options
         if after_first and sum("is here" in line for line in told) == 1:
             after_first()
 
+    options = {"alone": 60.0} | options
     made = Sweep(words=WORDS, file=FILE, shards=SHARDS, output=output, tell=tell, **options)
     made.told = told
     return made
@@ -207,6 +208,8 @@ def failing(part: str, tries: Path, how: str):
             with open(tries, "a") as file:
                 file.write("x")
             if how == "kill":
+                # A nanny does not start a worker again that dies before it has come up.
+                time.sleep(2)
                 os.kill(os.getpid(), signal.SIGKILL)
             raise _task.PartError("no space left on this worker")
         return _task.run_part(files, scenario, words, number, *rest)
@@ -236,6 +239,18 @@ def test_a_part_that_fails_for_good_is_named_and_the_others_are_kept(
         assert again.missing() == [3]
         again.run(client)
     assert again.told[0] == f"{SHARDS - 1} of {SHARDS} parts are here already"
+    assert merged(tmp_path) == whole
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(tmp_path, whole):
+    with (
+        cluster(n_workers=0) as client,
+        worker(client.scheduler.address, tmp_path / "a") as only,
+        pytest.raises(UnfitWorkers, match="all workers have been gone for 1 s; . of 8 parts are kept"),
+    ):
+        sweep(tmp_path, only.kill, alone=1.0).run(client)
+    with cluster(n_workers=1) as client:
+        sweep(tmp_path).run(client)
     assert merged(tmp_path) == whole
 
 
@@ -296,7 +311,8 @@ def test_files_that_a_scenario_extends_go_with_it(tmp_path):
     (folder / "deep").mkdir(parents=True)
     (folder / "base.json").write_text(CHASSIS.read_text())
     (folder / "deep" / "own.json").write_text(
-        '{ "extends": "../base.json", "name": "own", "sweep": null, "run": { "replications": 4 } }'
+        '{ "extends": "../base.json", "name": "own", "sweep": null, "expect": [],'
+        ' "run": { "replications": 4 } }'
     )
     made = Sweep(words=[], file=str(folder / "deep" / "own.json"), shards=2, output=tmp_path / "out")
     files, name = made.files()

@@ -91,6 +91,8 @@ def _run(asked: argparse.Namespace) -> int:
         output=asked.output,
         retries=asked.retries,
         threads=asked.threads,
+        # Nobody starts a worker of a local cluster but the cluster itself.
+        alone=60.0 if asked.local_cluster else Sweep.alone,
         tell=tell,
     )
     if asked.fresh:

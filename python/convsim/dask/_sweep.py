@@ -54,6 +54,8 @@ class Sweep:
     retries: int = 3
     #: Worker threads of each part.
     threads: int = 1
+    #: How long it is waited for a worker when all are gone, in seconds.
+    alone: float = 600.0
     #: Told what happens, a sentence at a time.
     tell: Callable[[str], None] = lambda text: None
     loaded: _convsim.Loaded = field(init=False)
@@ -235,7 +237,7 @@ class _Running:
         try:
             rows = future.result(timeout=PATIENCE)
         except Exception as error:  # The part's own error, or whatever became of the connection.
-            if self.client.status != "running" or future.status in ("cancelled", "lost"):
+            if self.client.status != "running" or future.status == "cancelled":
                 raise self._lost() from error
             if future.status != "error":
                 return False
@@ -254,11 +256,11 @@ class _Running:
 
     def _ended(self) -> Iterator[Future]:
         """Each part as it ends; asks a quiet scheduler whether it is still there."""
-        answered = time.monotonic()
+        answered = seen = time.monotonic()
         while self.parts:
             try:
                 yield self.ended.get(timeout=ASK)
-                answered = time.monotonic()
+                answered = seen = time.monotonic()
                 continue
             except queue.Empty:
                 pass
@@ -267,19 +269,26 @@ class _Running:
             try:
                 identity = self.client.sync(self.client.scheduler.identity, callback_timeout=ASK)
                 answered = time.monotonic()
-                workers = identity.get("n_workers", len(identity.get("workers", ())))
-                if not workers:
-                    self.sweep.tell("no worker is connected; waiting for one")
             except Exception:  # Lost connections and late answers come in many types.
                 if time.monotonic() - answered > PATIENCE:
                     raise self._lost() from None
+                continue
+            if identity.get("n_workers", len(identity.get("workers", ()))):
+                seen = answered
+            elif answered - seen > self.sweep.alone:
+                gone = f"all workers have been gone for {self.sweep.alone:.0f} s"
+                raise UnfitWorkers(f"{gone}; {self._kept()}")
+            else:
+                self.sweep.tell("no worker is connected; waiting for one")
 
     def _lost(self) -> SchedulerLost:
+        return SchedulerLost(f"the scheduler went away; {self._kept()}")
+
+    def _kept(self) -> str:
         here = self.sweep.shards - len(self.sweep.missing())
-        return SchedulerLost(
-            f"the scheduler went away; {here} of {self.sweep.shards} parts are kept in "
-            f"{self.sweep.folder}. Start a scheduler and workers, and give the same command again: "
-            "it goes on from there"
+        return (
+            f"{here} of {self.sweep.shards} parts are kept in {self.sweep.folder}. Start a scheduler "
+            "and workers, and give the same command again: it goes on from there"
         )
 
     def _let_go(self) -> None:
