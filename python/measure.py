@@ -8,6 +8,7 @@ Runs alternate, and the least of each is compared, so that a busy machine distur
 
 from __future__ import annotations
 
+import itertools
 import os
 import resource
 import subprocess
@@ -21,7 +22,7 @@ from pathlib import Path
 FILE = "scenarios/chassis-packet-pop-batch.json"
 ROUNDS = 5
 #: Of the sweep on Dask: so many parts of about a second each.
-SHARDS, REPLICATIONS = 12, 350
+SHARDS, REPLICATIONS = 16, 800
 
 
 def processor_time() -> float:
@@ -71,7 +72,7 @@ def compare_run(binary: str) -> None:
 
 def compare_dask(binary: str) -> None:
     """All parts on two workers, beside the same parts from two shells; the cluster stands already."""
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster, get_task_stream
 
     from convsim.dask._sweep import Sweep
 
@@ -92,9 +93,30 @@ def compare_dask(binary: str) -> None:
             with tempfile.TemporaryDirectory() as output:
                 Sweep(words=words, file=FILE, shards=SHARDS, output=Path(output)).run(client)
 
+        with get_task_stream(client) as stream:
+            on_dask()
+        print_gaps(stream.data)
         # The scheduler and the client are this process.
         spent = lambda: processor_time() + sum(client.run(time.process_time).values())  # noqa: E731
         alternate({f"two shells, {SHARDS} parts": shells, "Dask, two workers": on_dask}, spent)
+
+
+def print_gaps(tasks: list[dict]) -> None:
+    """How long a worker does nothing between two parts, which no other work on the machine hides."""
+    computed: dict[str, list[tuple[float, float]]] = {}
+    for task in tasks:
+        for step in task["startstops"]:
+            if step["action"] == "compute":
+                computed.setdefault(task["worker"], []).append((step["start"], step["stop"]))
+    gaps, parts = [], []
+    for steps in computed.values():
+        steps.sort()
+        gaps += [after[0] - before[1] for before, after in itertools.pairwise(steps)]
+        parts += [stop - start for start, stop in steps]
+    print(
+        f"{len(parts)} parts of {min(parts):.2f} to {max(parts):.2f} s; between two of a worker "
+        f"{1000 * sum(gaps) / len(gaps):.0f} ms on average, {1000 * max(gaps):.0f} ms at most"
+    )
 
 
 if __name__ == "__main__":

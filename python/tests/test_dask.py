@@ -306,7 +306,9 @@ def test_a_scheduler_that_is_not_there_is_named(capsys):
     assert f"no scheduler at {address}" in capsys.readouterr().err
 
 
-def test_files_that_a_scenario_extends_go_with_it(tmp_path):
+@pytest.mark.parametrize("carried", [0, 1 << 16])
+def test_files_that_a_scenario_extends_go_with_it(carried, tmp_path, monkeypatch):
+    monkeypatch.setattr(_sweep, "CARRIED", carried)
     folder = tmp_path / "scenarios"
     (folder / "deep").mkdir(parents=True)
     (folder / "base.json").write_text(CHASSIS.read_text())

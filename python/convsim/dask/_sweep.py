@@ -21,6 +21,9 @@ from convsim.dask._task import Files, travelling
 PATIENCE = 30.0
 #: How often a quiet scheduler is asked whether it is there, in seconds.
 ASK = 5.0
+#: Files up to this many bytes travel with each part. Beyond, they are a task of their own, that parts
+#: depend on: Dask then prefers the workers that have them, which spreads parts less evenly.
+CARRIED = 1 << 16
 #: Workers that may die under a part before it is given up. A machine that is taken away is nobody's
 #: fault, and Dask's own limit of 3 is soon reached on machines that come and go.
 ALLOWED_FAILURES = 10
@@ -202,15 +205,17 @@ class _Running:
         self.deadly: dict[int, str] = {}
         # Keys of an earlier sweep may still be known to the scheduler, with how they ended.
         sweep_key = f"convsim-{sweep.loaded.name}-{uuid.uuid4().hex[:8]}"
-        contents, name = sweep.files()
+        files, name = sweep.files()
         files_task, part_task = travelling()
-        self.files = client.submit(files_task, contents, key=f"{sweep_key}-files", pure=False)
+        if sum(map(len, files.values())) > CARRIED:
+            files = client.submit(files_task, files, key=f"{sweep_key}-files", pure=False)
         self.parts: dict[Future, int] = {}
         for number in numbers:
+            # Keys that are pairs make one group of the parts, which the scheduler deals out one by one.
             future = client.submit(
-                part_task, self.files, name, sweep.words, f"{number}/{sweep.shards}",
+                part_task, files, name, sweep.words, f"{number}/{sweep.shards}",
                 sweep.threads, _convsim.__version__,
-                key=f"{sweep_key}-{number}-of-{sweep.shards}", pure=False, retries=sweep.retries,
+                key=(sweep_key, number), pure=False, retries=sweep.retries,
             )  # fmt: skip
             self.parts[future] = number
             future.add_done_callback(self.ended.put)
@@ -294,6 +299,6 @@ class _Running:
     def _let_go(self) -> None:
         """Nobody waits for the rest any more."""
         try:
-            self.client.cancel([self.files, *self.parts], force=True)
+            self.client.cancel(list(self.parts), force=True)
         except Exception as error:  # The reason for letting go matters more than this.
             print(f"convsim-dask: the rest could not be cancelled: {error}", file=sys.stderr)
