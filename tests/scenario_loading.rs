@@ -127,9 +127,10 @@ fn set_wins_over_configurations_and_ends_a_sweep_of_the_same_path() {
     assert_eq!(scenario.run.seed, 77);
     assert_eq!(scenario.run.horizon, SimDuration::from_whole_seconds(5));
     assert_eq!(scenario.expectations.len(), 1);
-    assert_eq!(scenario.warnings.len(), 2, "{:?}", scenario.warnings);
+    assert_eq!(scenario.warnings.len(), 3, "{:?}", scenario.warnings);
     assert!(scenario.warnings[0].contains("--set fixes it"));
     assert!(scenario.warnings[1].contains("the command line removed it"));
+    assert!(scenario.warnings[2].contains("made for the file as it is, without --set"));
     assert_eq!(scenario.resolved["run"]["seed"], 77);
 }
 
