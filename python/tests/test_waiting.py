@@ -15,7 +15,9 @@ import convsim
 ENDLESS = 50_000_000
 
 INTERRUPTED = f"""
-import _thread, convsim, threading
+import _thread, convsim, signal, threading
+# A shell starts what runs in its background with Ctrl-C ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 scenario = convsim.load({str(CHASSIS)!r}, configurations="pop 128")
 started = threading.Event()
 
