@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 
 use super::timeline::{self, Record};
 use crate::models::Unit;
+use crate::statistics::grouped::group_means;
+use crate::statistics::paired::Pairs;
 use crate::statistics::{Estimate, Interval};
 
 /// The results of one scenario.
@@ -263,6 +265,15 @@ impl Stored {
     #[must_use]
     pub fn values(&self, point: usize, metric: &str) -> &[f64] {
         self.values.get(point).and_then(|metrics| metrics.get(metric)).map_or(&[], Vec::as_slice)
+    }
+
+    /// A metric of two points by replication, to compare their means: of antithetic pairs the means.
+    #[must_use]
+    pub fn pairs(&self, first: usize, second: usize, metric: &str) -> Pairs {
+        let antithetic = self.manifest.pointer("/run/antithetic").and_then(Value::as_bool);
+        let size = if antithetic == Some(true) { 2 } else { 1 };
+        let means = |point| group_means(self.values(point, metric), size);
+        Pairs::new(&means(first), &means(second))
     }
 
     /// The parts of a metric.

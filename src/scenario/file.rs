@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::question::{SensitivityEntry, SolveEntry};
 use super::types::{Seeding, Statistic};
 use crate::engine::SimDuration;
 use crate::models::ModelKind;
@@ -62,6 +63,10 @@ pub(super) struct ScenarioFile {
     run: Option<RunEntry>,
     /// What must come out.
     expect: Option<Vec<ExpectEntry>>,
+    /// What `convsim solve` answers without further options.
+    solve: Option<SolveEntry>,
+    /// What `convsim sensitivity` analyses without further options.
+    sensitivity: Option<SensitivityEntry>,
 }
 
 /// A signal from one component to another.
@@ -247,7 +252,7 @@ pub(super) struct ExpectEntry {
 }
 
 /// A bound in the unit of its metric.
-struct Bound;
+pub(super) struct Bound;
 
 impl JsonSchema for Bound {
     fn schema_name() -> std::borrow::Cow<'static, str> {

@@ -12,6 +12,7 @@
 //!   conditions; `points`: each of them, typed and checked by its models;
 //!   `recording`: recorded values from CSV files; `identity`: what names a point.
 //! - `expect`: what must come out; [`target`]: figures and targets on the command line.
+//! - [`question`]: what a file asks `solve` and `sensitivity`.
 //! - `explicit`, [`varied`]: points for an analysis of sensitivity, and the ranges they come from.
 //! - [`problem`], [`error`]: what can be wrong, and how it is shown.
 //! - [`types`]: the result.
@@ -35,6 +36,7 @@ mod parse;
 mod path;
 mod points;
 pub mod problem;
+pub mod question;
 mod recording;
 mod schema_kind;
 mod schema_text;

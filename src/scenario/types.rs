@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::question::{SensitivityQuestion, SolveQuestion};
 use crate::engine::SimDuration;
 use crate::models::{Connection, Metric, ModelConfig, ModelKind};
 
@@ -35,6 +36,10 @@ pub struct Scenario {
     pub run: RunSettings,
     /// What must come out.
     pub expectations: Vec<Expectation>,
+    /// What it asks `solve`.
+    pub solve: Option<SolveQuestion>,
+    /// What it asks `sensitivity`.
+    pub sensitivity: Option<SensitivityQuestion>,
     /// Legal but hopeless settings, one sentence each, with configuration and path.
     pub warnings: Vec<String>,
     /// The whole file after `extends` and overrides, for the manifest.

@@ -5,7 +5,7 @@ use super::super::plots::part_title;
 use super::super::stored::{Figure, Stored, StoredColumn, StoredPoint};
 use crate::models::Unit;
 use crate::statistics::Estimate;
-use crate::statistics::paired::{Contrast, Pairs};
+use crate::statistics::paired::Contrast;
 
 /// The sentences.
 pub fn sentences(stored: &Stored) -> Vec<String> {
@@ -61,13 +61,10 @@ fn compared(
         first.configuration,
         figure(column, a)
     );
-    let of = |index| stored.values(index, &column.name);
-    let (larger, smaller) = if a.value >= b.value {
-        (of(first_index), of(second_index))
-    } else {
-        (of(second_index), of(first_index))
-    };
-    let ratio = Pairs::new(larger, smaller).means(Contrast::Ratio, stored.summary.confidence);
+    let (larger, smaller) =
+        if a.value >= b.value { (first_index, second_index) } else { (second_index, first_index) };
+    let pairs = stored.pairs(larger, smaller, &column.name);
+    let ratio = pairs.means(Contrast::Ratio, stored.summary.confidence);
     let (low, high) = (ratio.interval.low, ratio.interval.high);
     if ratio.value.is_finite() && ratio.interval.is_bounded() && low > 1.0 {
         let word = match (column.unit(), b.value < a.value) {

@@ -11,7 +11,7 @@ use super::sweep::capital;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
 use crate::statistics::Estimate;
-use crate::statistics::paired::{Contrast, Pairs};
+use crate::statistics::paired::Contrast;
 
 /// Parts beside each other; the smaller ones are summed up.
 const MOST_PARTS: usize = 6;
@@ -260,9 +260,8 @@ pub(in crate::report) fn legend(drawing: &mut Drawing, names: &[String], top: f6
 pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let all = rows(stored);
     let (&(baseline, first), others) = all.split_first()?;
-    let of = |point| stored.values(point, &column.name);
     let to_first = |index: usize| {
-        let pairs = Pairs::new(of(index), of(baseline));
+        let pairs = stored.pairs(index, baseline, &column.name);
         pairs.means(Contrast::Difference, stored.summary.confidence)
     };
     let compared: Vec<(&StoredPoint, Estimate)> = others
