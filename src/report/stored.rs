@@ -20,8 +20,8 @@ pub struct Stored {
     pub summary: StoredSummary,
     /// `manifest.json`.
     pub manifest: Value,
-    /// From `results.csv`: for each point, for each metric of the main table, the figure of each
-    /// replication; NaN for what did not come about.
+    /// From `results.csv`: for each point, for each metric of the main table or with a recording, the
+    /// figure of each replication; NaN for what did not come about.
     pub values: Vec<HashMap<String, Vec<f64>>>,
     /// `timeline.json`, if there is one: what pictures show of one replication.
     pub record: Option<Record>,
@@ -46,12 +46,15 @@ pub struct StoredSummary {
     pub points: Vec<StoredPoint>,
     /// What had to come out.
     pub expectations: Vec<StoredExpectation>,
+    /// What the real system did.
+    #[serde(default)]
+    pub recorded: Vec<StoredRecorded>,
     /// Legal but hopeless settings.
     pub warnings: Vec<String>,
 }
 
 /// A metric.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StoredColumn {
     /// Its name.
     pub name: String,
@@ -132,6 +135,19 @@ pub struct StoredExpectation {
     /// The least and the greatest value that were measured.
     #[serde(default)]
     pub measured: Option<(f64, f64)>,
+}
+
+/// Figures of the real system.
+#[derive(Clone, Debug, Deserialize)]
+pub struct StoredRecorded {
+    /// The point.
+    pub configuration: String,
+    /// The metric.
+    pub metric: String,
+    /// The figures, in rising order.
+    pub values: Vec<f64>,
+    /// Where they come from.
+    pub source: String,
 }
 
 /// A figure over replications that pictures and the report show.
@@ -221,8 +237,13 @@ impl Stored {
         let record = record.and_then(|text| Record::read(&text));
         let mut stored = Self { summary, manifest, values: Vec::new(), record };
         let path = folder.join("results.csv");
-        let names: Vec<String> =
+        let mut names: Vec<String> =
             stored.main_columns().iter().map(|column| column.name.clone()).collect();
+        for recorded in &stored.summary.recorded {
+            if !names.contains(&recorded.metric) {
+                names.push(recorded.metric.clone());
+            }
+        }
         stored.values = stored
             .read_rows(&path, &names)
             .map_err(|error| StoredError { path, reason: error.to_string() })?;
@@ -259,7 +280,7 @@ impl Stored {
     }
 
     /// The figures of a metric at the point number `point`, by replication; empty for a metric
-    /// that is not in the main table.
+    /// that is neither in the main table nor recorded.
     #[must_use]
     pub fn values(&self, point: usize, metric: &str) -> &[f64] {
         self.values.get(point).and_then(|metrics| metrics.get(metric)).map_or(&[], Vec::as_slice)

@@ -124,8 +124,19 @@ impl Axis {
     /// and those between that touch no other.
     #[must_use]
     pub fn roomy_ticks(&self, length: f64) -> Vec<&(f64, String)> {
+        self.spaced_ticks(length, |label| text_width(label, TEXT) + 10.0)
+    }
+
+    /// The same for an upright axis.
+    #[must_use]
+    pub fn tall_ticks(&self, length: f64) -> Vec<&(f64, String)> {
+        self.spaced_ticks(length, |_| TEXT + 1.0)
+    }
+
+    /// The ticks whose labels, each of a `size`, do not touch.
+    fn spaced_ticks(&self, length: f64, size: impl Fn(&str) -> f64) -> Vec<&(f64, String)> {
         let ends = |(value, label): &(f64, String)| {
-            let (centre, half) = (self.share(*value) * length, text_width(label, TEXT) / 2.0 + 5.0);
+            let (centre, half) = (self.share(*value) * length, size(label) / 2.0);
             (centre - half, centre + half)
         };
         let Some(last) = self.ticks.last() else { return Vec::new() };

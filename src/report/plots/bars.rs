@@ -3,9 +3,9 @@
 
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark};
-use super::frame::{LINE, heading};
+use super::frame::{LINE, heading, legend_above, legend_height, swatches};
 use super::style::{
-    GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, WIDTH, clipped, colour, lines, text_width,
+    GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, WIDTH, colour, lines, text_width,
 };
 use super::sweep::capital;
 use crate::report::number::Scale;
@@ -172,12 +172,12 @@ pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let part_name = |part: &&StoredColumn| super::part_title(column, part);
     let mut names: Vec<String> = first.iter().map(part_name).collect();
     names.extend(others.then(|| "other".to_owned()));
-    let legend_lines = legend_rows(&names).len() as f64;
-    let head = MARGIN + 50.0 + legend_lines * LINE;
+    let entries = swatches(&names);
+    let head = MARGIN + 50.0 + legend_height(&entries);
     let mut drawing = Drawing::new((WIDTH, Rows::height(rows.len(), head)));
     let title = format!("Where the {} goes", column.title());
     let top = heading(&mut drawing, &title, "");
-    let top = legend(&mut drawing, &names, top + 4.0);
+    let top = legend_above(&mut drawing, &entries, top + 4.0);
     let labels: Vec<&str> = rows.iter().map(|(_, p)| p.configuration.as_str()).collect();
     let below = scale.heading(&format!("mean {}", column.title()));
     let frame = Rows::draw(&mut drawing, &labels, top, axis, &below, 0.0);
@@ -219,39 +219,6 @@ fn on(colour: plotters::style::RGBColor) -> plotters::style::RGBColor {
     let part = |part: u8, weight: f64| f64::from(part) * weight;
     let light = part(colour.0, 0.299) + part(colour.1, 0.587) + part(colour.2, 0.114);
     if light > 135.0 { INK } else { PAPER }
-}
-
-/// Names of the legend, by lines: (name, where it begins).
-pub(in crate::report) fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
-    let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new()];
-    let mut x = MARGIN;
-    for (index, name) in names.iter().enumerate() {
-        let width = 18.0 + text_width(name, TEXT) + 24.0;
-        if x + width > WIDTH - MARGIN && x > MARGIN {
-            rows.push(Vec::new());
-            x = MARGIN;
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push((index, x));
-        }
-        x += width;
-    }
-    rows
-}
-
-/// The legend above the bars; returns where it ends.
-pub(in crate::report) fn legend(drawing: &mut Drawing, names: &[String], top: f64) -> f64 {
-    let mut y = top + LINE * 0.5;
-    for row in legend_rows(names) {
-        for (index, x) in row {
-            let area = Area { left: x, top: y - 6.0, right: x + 12.0, bottom: y + 6.0 };
-            drawing.marks.push(Mark::Box { area, colour: colour(index), opacity: 1.0 });
-            let text = clipped(&names[index], TEXT, WIDTH - 2.0 * MARGIN - 20.0);
-            drawing.text((x + 18.0, y), text, INK, Align::Left);
-        }
-        y += LINE;
-    }
-    y + 2.0
 }
 
 /// The mean paired difference of each configuration to the first, with its interval; `None` where

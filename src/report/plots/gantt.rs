@@ -1,9 +1,8 @@
 //! One replication, lane by lane: who was busy with what, and who waited for what.
 
 use super::axis::Axis;
-use super::bars::{legend, legend_rows};
 use super::drawing::{Align, Area, Drawing, Mark};
-use super::frame::{LINE, heading};
+use super::frame::{LINE, heading, legend_above, legend_height, swatches};
 use super::style::{GRID, HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, colour, text_width};
 use crate::report::timeline::{LaneRecord, Record};
 
@@ -24,14 +23,15 @@ pub fn gantt(record: &Record) -> Option<Drawing> {
     let mut names: Vec<String> = kinds.iter().take(MOST_KINDS - 1).cloned().collect();
     names.extend((kinds.len() == MOST_KINDS).then(|| kinds[MOST_KINDS - 1].clone()));
     names.extend((kinds.len() > MOST_KINDS).then(|| "other".to_owned()));
-    let head = MARGIN + 54.0 + legend_rows(&names).len() as f64 * LINE;
+    let entries = swatches(&names);
+    let head = MARGIN + 54.0 + legend_height(&entries);
     let foot = 2.0 * LINE + MARGIN + 4.0;
     let count = record.lanes.len() as f64;
     let height = (head + count * LANE + foot).max(HEIGHT).ceil();
     let mut drawing = Drawing::new((WIDTH, height));
     let title = format!("{}, replication {}", record.configuration, record.replication);
     let top = heading(&mut drawing, &title, &subtitle(record));
-    let top = legend(&mut drawing, &names, top + 2.0) + 4.0;
+    let top = legend_above(&mut drawing, &entries, top + 2.0) + 4.0;
     let widest = record.lanes.iter().map(|lane| text_width(&lane.name, TEXT)).fold(0.0, f64::max);
     let area = Area {
         left: MARGIN + widest.min(NAMES) + 10.0,
