@@ -77,28 +77,29 @@ pub fn judge(case: &Case, runs: &Runs) -> Vec<Figure> {
         ("errors", "http_errors", "http_errors", 1.0, Tolerance::Points(0.02)),
     ];
     let attempts = case.repeats.median("attempts").unwrap_or(case.requests as f64);
-    let figure = |(name, metric, key, scale, tolerance): (_, &'static str, &str, f64, Tolerance)| {
-        let repeats =
-            if key.is_empty() { case.throughputs() } else { case.repeats.values(key).to_vec() };
-        let repeats: Vec<f64> = repeats.iter().map(|value| value * scale).collect();
-        let predictions = runs.of(metric);
-        if repeats.is_empty() || predictions.is_empty() {
-            return None;
-        }
-        let (measured, predicted) = (median(&repeats), median(&predictions));
-        let alike = |repeat: &f64| {
-            predictions.iter().any(|value| tolerance.allows(*repeat, *value, attempts))
+    let figure =
+        |(name, metric, key, scale, tolerance): (_, &'static str, &str, f64, Tolerance)| {
+            let repeats =
+                if key.is_empty() { case.throughputs() } else { case.repeats.values(key).to_vec() };
+            let repeats: Vec<f64> = repeats.iter().map(|value| value * scale).collect();
+            let predictions = runs.of(metric);
+            if repeats.is_empty() || predictions.is_empty() {
+                return None;
+            }
+            let (measured, predicted) = (median(&repeats), median(&predictions));
+            let alike = |repeat: &f64| {
+                predictions.iter().any(|value| tolerance.allows(*repeat, *value, attempts))
+            };
+            let verdict = if tolerance.allows(measured, predicted, attempts) {
+                Verdict::Held
+            } else if repeats.iter().all(alike) {
+                Verdict::HeldInSpread
+            } else {
+                Verdict::Missed
+            };
+            let (measured, predicted) = (measured / scale, predicted / scale);
+            Some(Figure { name, metric, repeats, measured, predicted, verdict })
         };
-        let verdict = if tolerance.allows(measured, predicted, attempts) {
-            Verdict::Held
-        } else if repeats.iter().all(alike) {
-            Verdict::HeldInSpread
-        } else {
-            Verdict::Missed
-        };
-        let (measured, predicted) = (measured / scale, predicted / scale);
-        Some(Figure { name, metric, repeats, measured, predicted, verdict })
-    };
     rows.into_iter().filter_map(figure).collect()
 }
 

@@ -163,6 +163,13 @@ pub enum Figure {
     P99,
 }
 
+#[cfg(test)]
+impl StoredEstimate {
+    const fn exactly(value: Option<f64>) -> Self {
+        Self { value, low: value, high: value }
+    }
+}
+
 impl From<StoredEstimate> for Estimate {
     fn from(stored: StoredEstimate) -> Self {
         let low = stored.low.unwrap_or(f64::NEG_INFINITY);
@@ -182,7 +189,7 @@ impl StoredColumn {
     /// Its name for a reader.
     #[must_use]
     pub fn title(&self) -> String {
-        self.name.replace(['_', '.'], " ")
+        words(&self.name)
     }
 }
 
@@ -198,6 +205,24 @@ impl StoredPoint {
                 Figure::P99 => metric.p99,
             })
         })
+    }
+
+    /// Makes all figures known exactly, as those of a system without chance.
+    #[cfg(test)]
+    pub fn forget_spread(&mut self) {
+        for metric in self.metrics.values_mut() {
+            let exactly = StoredEstimate::exactly(metric.mean.value);
+            *metric = StoredMetric { mean: exactly, p50: exactly, p95: exactly, p99: exactly };
+        }
+    }
+
+    /// Makes all figures `value` in every replication.
+    #[cfg(test)]
+    pub fn set_all(&mut self, value: f64) {
+        for metric in self.metrics.values_mut() {
+            metric.mean = StoredEstimate::exactly(Some(value));
+        }
+        self.forget_spread();
     }
 
     /// The name of the configuration that a point of a sweep starts from; empty where that is the
@@ -347,6 +372,21 @@ fn read_json<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Resul
     let read = fs::read_to_string(&path).map_err(|error| error.to_string());
     read.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
         .map_err(|reason| StoredError { path, reason })
+}
+
+/// Abbreviations that names of metrics have in small letters.
+const ABBREVIATIONS: [&str; 14] = [
+    "ack", "arp", "bgp", "cpu", "fdb", "http", "lag", "rpc", "sai", "syn", "tcp", "udp", "vm",
+    "zmq",
+];
+
+/// The name of a metric as words.
+#[must_use]
+pub fn words(name: &str) -> String {
+    let word = |word: &str| {
+        if ABBREVIATIONS.contains(&word) { word.to_uppercase() } else { word.to_owned() }
+    };
+    name.split(['_', '.', ' ']).map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// A value of a parameter for a reader.

@@ -54,6 +54,6 @@ pub use file::schema;
 pub use load::load;
 pub use overrides::LoadOptions;
 pub use types::{
-    Expectation, MetricColumn, Point, Precision, Recorded, RelativeTo, RunSettings, Scenario, Seeding,
-    Statistic,
+    Expectation, MetricColumn, Point, Precision, Recorded, RelativeTo, RunSettings, Scenario,
+    Seeding, Statistic,
 };

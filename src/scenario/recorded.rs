@@ -51,7 +51,10 @@ impl Reader<'_> {
         let there = self.known.points.iter().any(|point| point == name);
         if !there && !(self.known.removed)(name) {
             let (known, name) = (self.known.points.clone(), name.clone());
-            self.problem("configuration", Problem::UnknownName { what: "configuration", name, known });
+            self.problem(
+                "configuration",
+                Problem::UnknownName { what: "configuration", name, known },
+            );
         }
         let column = find_column(self.known.columns, &entry.metric);
         if column.is_none() {
@@ -109,7 +112,8 @@ impl Reader<'_> {
         let shown = path.display().to_string();
         let cells = read_cells(&path, name);
         let read = |(row, cell): (u64, String)| {
-            let number = cell.parse::<f64>().map_or_else(|_| Value::from(cell.as_str()), Value::from);
+            let number =
+                cell.parse::<f64>().map_or_else(|_| Value::from(cell.as_str()), Value::from);
             read_bound(&with_unit(&number, unit), of).map_err(|problem| {
                 let (what, allowed) = problem.text();
                 let reason = format!("line {row}, column \"{name}\": {what}; {allowed}");

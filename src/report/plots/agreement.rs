@@ -4,12 +4,12 @@
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{DOT, Entry, Look, Panel, heading, legend};
-use super::style::{
-    EXPECTED, HEIGHT, INK, MARGIN, MUTED, TARGET, TEXT, WIDTH, colour, text_width,
-};
+use super::style::{EXPECTED, HEIGHT, INK, MARGIN, MUTED, TARGET, TEXT, WIDTH, colour, text_width};
 use super::sweep::capital;
 use crate::report::number::Scale;
-use crate::report::stored::{Figure, Stored, StoredColumn, StoredExpectation, StoredRecorded};
+use crate::report::stored::{
+    Figure, Stored, StoredColumn, StoredExpectation, StoredRecorded, words,
+};
 use crate::statistics::Estimate;
 use crate::statistics::quantile::quantile_of_sorted;
 
@@ -69,12 +69,14 @@ pub fn agreement(stored: &Stored, stem_name: &str) -> Option<Drawing> {
     let both = axis(&finite(&all));
 
     let mut drawing = Drawing::new((WIDTH, HEIGHT));
-    let name = stem_name.replace(['_', '.'], " ");
+    let name = words(stem_name);
     let title = format!("{}: measured against simulated", capital(&name));
     let misses = all.iter().filter(|agreement| agreement.missed).count();
+    let count = all.len();
+    let figures = if count == 1 { "1 figure".to_owned() } else { format!("{count} figures") };
     let subtitle = match misses {
-        0 => format!("{} figures", all.len()),
-        _ => format!("{} figures, {misses} outside of what was expected", all.len()),
+        0 => figures,
+        _ => format!("{figures}, {misses} outside of what was expected"),
     };
     let top = heading(&mut drawing, &title, &subtitle);
     let mut series: Vec<&str> = Vec::new();
@@ -182,7 +184,7 @@ fn bounds(expectation: &StoredExpectation) -> (f64, f64) {
 }
 
 fn series_name(metric: &str, statistic: &str) -> String {
-    let metric = metric.replace(['_', '.'], " ");
+    let metric = words(metric);
     match statistic {
         "mean" => format!("mean {metric}"),
         "p50" => format!("median {metric}"),
@@ -218,7 +220,7 @@ fn entries(all: &[Agreement<'_>], series: &[&str], confidence: f64) -> Vec<Entry
         "across: least to greatest measured; up: {} % interval of the simulated",
         confidence * 100.0
     );
-    entries.push(entry(Look::Measured, &text));
+    entries.push(entry(Look::Cross(MUTED), &text));
     entries
 }
 
@@ -245,7 +247,28 @@ fn names(drawing: &mut Drawing, panel: &Panel, all: &[Agreement<'_>]) {
         let (left, right, top, bottom) = (x - 5.0, x + 5.0, y - 5.0, y + 5.0);
         Area { left, top, right, bottom }
     };
-    let mut taken: Vec<Area> = all.iter().map(dot).collect();
+    // Dots and the lines across and up.
+    let lines = |agreement: &Agreement<'_>| {
+        let [least, middle, greatest] = agreement.measured;
+        let Estimate { value, interval } = agreement.simulated;
+        let around = |a: Place, b: Place| Area {
+            left: a.0.min(b.0) - 1.0,
+            top: a.1.min(b.1) - 1.0,
+            right: a.0.max(b.0) + 1.0,
+            bottom: a.1.max(b.1) + 1.0,
+        };
+        let across = around(panel.place(least, value), panel.place(greatest, value));
+        let up = around(panel.place(middle, interval.low), panel.place(middle, interval.high));
+        [Some(across), interval.is_bounded().then_some(up)].into_iter().flatten()
+    };
+    let mut taken: Vec<Area> = all.iter().map(dot).chain(all.iter().flat_map(lines)).collect();
+    // The line on which both are alike, piece by piece.
+    let Area { left, right, top, bottom } = panel.area;
+    taken.extend((0..100).map(|n| {
+        let part = |share: f64| (left + (right - left) * share, bottom - (bottom - top) * share);
+        let (from, to) = (part(f64::from(n) / 100.0), part(f64::from(n + 1) / 100.0));
+        Area { left: from.0, right: to.0, top: to.1, bottom: from.1 }
+    }));
     let mut told: Vec<&str> = Vec::new();
     let mut named: Vec<&Agreement<'_>> = all.iter().collect();
     named.sort_by(|a, b| b.missed.cmp(&a.missed).then(b.apart().total_cmp(&a.apart())));
@@ -260,7 +283,9 @@ fn names(drawing: &mut Drawing, panel: &Panel, all: &[Agreement<'_>]) {
             continue;
         }
         let around = dot(agreement);
-        let Some(place) = free(panel.area, around, text_width(name, TEXT), &taken) else { continue };
+        let Some(place) = free(panel.area, around, text_width(name, TEXT), &taken) else {
+            continue;
+        };
         told.push(name);
         taken.push(place);
         let at: Place = (place.left, f64::midpoint(place.top, place.bottom));
@@ -272,23 +297,20 @@ fn names(drawing: &mut Drawing, panel: &Panel, all: &[Agreement<'_>]) {
 fn free(panel: Area, dot: Area, width: f64, taken: &[Area]) -> Option<Area> {
     let (x, y) = (f64::midpoint(dot.left, dot.right), f64::midpoint(dot.top, dot.bottom));
     let half = TEXT * 0.5;
+    // Beside it, above and below, then ever further out to both sides.
     let beside = [(dot.right + 3.0, y), (dot.left - 3.0 - width, y)];
     let above = [-1.0, 1.0].map(|side| (x - width / 2.0, y + side * (half + 7.0)));
-    let corners = [
-        (dot.right, y + half + 5.0),
-        (dot.left - width, y - half - 5.0),
-        (dot.right, y - half - 5.0),
-        (dot.left - width, y + half + 5.0),
-    ];
-    let areas = beside.into_iter().chain(above).chain(corners).map(|(left, y)| Area {
+    let further = [8.0, 16.0].into_iter().flat_map(|far| {
+        [(dot.right + 2.0, y + half + far), (dot.left - 2.0 - width, y - half - far)]
+    });
+    let areas = beside.into_iter().chain(above).chain(further).map(|(left, y)| Area {
         left,
         top: y - half,
         right: left + width,
         bottom: y + half,
     });
-    let fine = |area: &Area| {
-        panel.holds(area, 0.0) && taken.iter().all(|other| !other.overlaps(area))
-    };
+    let fine =
+        |area: &Area| panel.holds(area, 0.0) && taken.iter().all(|other| !other.overlaps(area));
     areas.into_iter().find(fine)
 }
 

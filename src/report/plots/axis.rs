@@ -39,8 +39,9 @@ impl Axis {
         let (low, high) = if high > low {
             (low, high)
         } else {
-            let room = if low == 0.0 { 1.0 } else { low.abs() * 0.1 };
-            (low - room, high + room)
+            // Nothing but zero: most figures cannot be below it.
+            let room = low.abs() * 0.1;
+            if room == 0.0 { (0.0, 1.0) } else { (low - room, high + room) }
         };
         let rough = (high - low) / TICKS;
         let decade = libm::pow(10.0, libm::floor(libm::log10(rough)));

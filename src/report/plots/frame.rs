@@ -36,6 +36,8 @@ pub enum Look {
     Dot(RGBColor),
     /// What was measured, as [`measured`] draws it.
     Measured,
+    /// Two ranges, one across and one up.
+    Cross(RGBColor),
 }
 
 /// One entry of the legend.
@@ -161,6 +163,11 @@ fn sample(drawing: &mut Drawing, look: Look, (x, y): Place) {
         Look::Thin(colour) => {
             let dash = Some((4.0, 3.0));
             drawing.marks.push(Mark::Line { points, colour, width: 1.2, dash });
+        }
+        Look::Cross(colour) => {
+            let middle = x + SAMPLE / 2.0;
+            drawing.line(vec![(middle - 8.0, y), (middle + 8.0, y)], colour, 1.2);
+            drawing.line(vec![(middle, y - 6.0), (middle, y + 6.0)], colour, 1.2);
         }
         Look::Measured => measured(drawing, (x + SAMPLE / 2.0, y - 6.0), y + 6.0),
         Look::Swatch(colour) => {

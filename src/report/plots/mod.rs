@@ -13,6 +13,7 @@ pub(super) mod frame;
 mod gantt;
 mod heat_map;
 mod quantiles;
+mod slices;
 pub mod style;
 mod sweep;
 mod timeline;
@@ -26,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::stored::{Stored, StoredColumn};
+use super::stored::{Stored, StoredColumn, words};
 use super::timeline::Record;
 pub use drawing::{DrawError, Drawing};
 
@@ -100,7 +101,9 @@ impl Kind {
                     format!("{}-{metric}{path}", self.name())
                 };
                 let drawing = |path: &&str| Some((name(path), sweep::sweep(stored, column, path)?));
-                paths.iter().filter_map(drawing).collect()
+                let one_by_one: Vec<_> = paths.iter().filter_map(drawing).collect();
+                let together = single(slices::slices(stored, column));
+                one_by_one.into_iter().chain(together).collect()
             }
             Self::HeatMap => single(heat_map::heat_map(stored, column)),
             Self::Distribution => single(distribution::distribution(stored, column)),
@@ -154,7 +157,12 @@ pub fn plots(stored: &Stored, kind: Option<Kind>, metric: Option<&str>) -> Vec<P
     let wanted = |column: &&&StoredColumn| metric.is_none_or(|name| column.name == name);
     let kinds = || Kind::ALL.into_iter().filter(|known| kind.is_none_or(|kind| kind == *known));
     // Of a metric that is not in the main table there is no more than what was measured.
-    let has = |column: &StoredColumn, kind| kind == Kind::Calibration || main.contains(&column);
+    let has = |column: &StoredColumn, own: Kind| match own {
+        Kind::Calibration => true,
+        // Where nothing varies it is drawn only when it is asked for.
+        Kind::Distribution if kind.is_none() && distribution::is_flat(stored, column) => false,
+        _ => main.contains(&column),
+    };
     let pairs: Vec<(&StoredColumn, Kind)> = columns
         .iter()
         .filter(wanted)
@@ -184,8 +192,7 @@ pub fn plots(stored: &Stored, kind: Option<Kind>, metric: Option<&str>) -> Vec<P
 pub fn columns(stored: &Stored) -> Vec<&StoredColumn> {
     let mut columns = stored.main_columns();
     let summary = &stored.summary;
-    let recorded =
-        |column: &StoredColumn| summary.recorded.iter().any(|r| r.metric == column.name);
+    let recorded = |column: &StoredColumn| summary.recorded.iter().any(|r| r.metric == column.name);
     let recorded = summary.columns.iter().filter(|column| recorded(column));
     for column in agreement::stems(stored).into_iter().chain(recorded) {
         if !columns.contains(&column) {
@@ -230,7 +237,7 @@ pub enum WriteError {
 #[must_use]
 pub fn part_title(whole: &StoredColumn, part: &StoredColumn) -> String {
     let own = part.name.strip_prefix(&whole.name).and_then(|rest| rest.strip_prefix('.'));
-    own.unwrap_or(&part.name).replace('_', " ")
+    words(own.unwrap_or(&part.name))
 }
 
 /// The parameters that are swept by themselves.

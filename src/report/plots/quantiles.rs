@@ -4,7 +4,7 @@
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{DOT, Entry, LINE, Look, Panel, heading, legend_above};
-use super::style::{BAND, HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, colour};
+use super::style::{BAND, HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, colour, text_width};
 use super::sweep::capital;
 use crate::report::number::Scale;
 use crate::report::stored::{Stored, StoredColumn, StoredRecorded};
@@ -30,6 +30,8 @@ struct Pair<'s> {
     name: &'s str,
     recorded: Vec<f64>,
     simulated: Vec<f64>,
+    /// The unit that suits both.
+    scale: Scale,
 }
 
 /// The picture, or `None` where nothing was recorded of the metric often enough.
@@ -40,11 +42,11 @@ pub fn quantiles(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     pairs.truncate(MOST);
     let rows = pairs.len().div_ceil(ACROSS);
     let across = pairs.len().min(ACROSS);
-    let all = pairs.iter().flat_map(|pair| pair.recorded.iter().chain(&pair.simulated));
-    let scale = Scale::for_values(column.unit(), all.copied());
     for pair in &mut pairs {
+        let own = pair.recorded.iter().chain(&pair.simulated).copied();
+        pair.scale = Scale::for_values(column.unit(), own);
         let own = pair.recorded.iter_mut().chain(&mut pair.simulated);
-        own.for_each(|value| *value *= scale.factor());
+        own.for_each(|value| *value *= pair.scale.factor());
     }
     if pairs.is_empty() {
         return None;
@@ -54,7 +56,8 @@ pub fn quantiles(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let mut drawing = Drawing::new((WIDTH, height.ceil()));
     let percent = stored.summary.confidence * 100.0;
     let title = format!("{}: recorded against simulated quantiles", capital(&column.title()));
-    let mut subtitle = "each dot is one recorded value and the simulated quantile of its rank".to_owned();
+    let mut subtitle =
+        "each dot is one recorded value and the simulated quantile of its rank".to_owned();
     if left_out > 0 {
         subtitle.push_str(&format!("; {left_out} more recordings are not shown"));
     }
@@ -71,20 +74,17 @@ pub fn quantiles(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let top = legend_above(&mut drawing, &entries, top);
     let step = ((WIDTH - 2.0 * MARGIN) / across as f64, (height - top - MARGIN) / rows as f64);
     for (index, pair) in pairs.iter().enumerate() {
-        let corner = (
-            MARGIN + step.0 * (index % across) as f64,
-            top + step.1 * (index / across) as f64,
-        );
-        panel(&mut drawing, corner, step, pair, (scale, stored.summary.confidence));
+        let corner =
+            (MARGIN + step.0 * (index % across) as f64, top + step.1 * (index / across) as f64);
+        panel(&mut drawing, corner, step, pair, stored.summary.confidence);
     }
     Some(drawing)
 }
 
 /// Recorded and simulated values in rising order, of each recording that has enough.
 fn pairs<'s>(stored: &'s Stored, metric: &str) -> Vec<Pair<'s>> {
-    let enough = |recorded: &&StoredRecorded| {
-        recorded.metric == metric && recorded.values.len() >= LEAST
-    };
+    let enough =
+        |recorded: &&StoredRecorded| recorded.metric == metric && recorded.values.len() >= LEAST;
     let pair = |recorded: &'s StoredRecorded| {
         let points = &stored.summary.points;
         let index = points.iter().position(|p| p.configuration == recorded.configuration)?;
@@ -93,7 +93,9 @@ fn pairs<'s>(stored: &'s Stored, metric: &str) -> Vec<Pair<'s>> {
         simulated.sort_unstable_by(f64::total_cmp);
         let recorded_values = recorded.values.clone();
         let name = recorded.configuration.as_str();
-        (!simulated.is_empty()).then_some(Pair { name, recorded: recorded_values, simulated })
+        let scale = Scale::PLAIN;
+        let known = !simulated.is_empty();
+        known.then_some(Pair { name, recorded: recorded_values, simulated, scale })
     };
     stored.summary.recorded.iter().filter(enough).filter_map(pair).collect()
 }
@@ -114,21 +116,17 @@ fn panel(
     (left, top): Place,
     (wide, high): Place,
     pair: &Pair<'_>,
-    (scale, confidence): (Scale, f64),
+    confidence: f64,
 ) {
-    let Pair { name, recorded, simulated } = pair;
+    let Pair { name, recorded, simulated, scale } = pair;
     let (count, replications) = (recorded.len(), simulated.len());
-    let size = format!(" ({count} recorded, {replications} simulated)");
+    let size = format!("{count} recorded, {replications} simulated");
     let room = wide - 24.0;
     let name = clipped(name, TEXT, room);
     drawing.text((left, top + LINE * 0.5), name, INK, Align::Left);
-    drawing.text((left, top + LINE * 1.4), clipped(size.trim(), TEXT, room), MUTED, Align::Left);
-    let outer = Area {
-        left,
-        top: top + 1.9 * LINE,
-        right: left + wide - 24.0,
-        bottom: top + high,
-    };
+    drawing.text((left, top + LINE * 1.4), clipped(&size, TEXT, room), MUTED, Align::Left);
+    let outer =
+        Area { left, top: top + 1.9 * LINE, right: left + wide - 24.0, bottom: top + high - 14.0 };
     let ranks = ranks(count);
     let at = |rank: usize| quantile_of_sorted(simulated, (rank as f64 - 0.5) / count as f64);
     let band: Vec<(f64, f64, f64)> = ranks
@@ -156,29 +154,36 @@ fn panel(
             drawing.marks.push(Mark::Dot { at: place, radius: DOT, colour: colour(0) });
         }
     });
-    named(drawing, &panel, pair);
     // In the corner where the data of a right simulation never are.
     let corner = (panel.area.left + 6.0, panel.area.top + TEXT * 0.7);
     drawing.text(corner, y_title, MUTED, Align::Left);
+    let taken = drawing.marks.last().map(Mark::bounds);
+    named(drawing, &panel, pair, taken.into_iter().collect());
 }
 
 /// Marks the named quantiles that the recorded values have.
-fn named(drawing: &mut Drawing, panel: &Panel, pair: &Pair<'_>) {
+fn named(drawing: &mut Drawing, panel: &Panel, pair: &Pair<'_>, mut taken: Vec<Area>) {
     let count = pair.recorded.len() as f64;
     let known = NAMED.into_iter().filter(|(share, _)| count * (1.0 - share) >= 0.99);
     for (share, name) in known {
         let quantile = |values: &[f64]| quantile_of_sorted(values, share);
         let at = panel.place(quantile(&pair.recorded), quantile(&pair.simulated));
         drawing.marks.push(Mark::Dot { at, radius: DOT + 1.0, colour: colour(1) });
-        // Below the diagonal there is room; at the right edge, to the left.
-        let wide = super::style::text_width(name, TEXT);
-        let (x, align) = if at.0 + 10.0 + wide <= panel.area.right {
-            (at.0 + 9.0, Align::Left)
-        } else {
-            (at.0 - 9.0, Align::Right)
+        // Beside the diagonal there is room: below it, else above.
+        let wide = text_width(name, TEXT);
+        let (below, above) = (at.1 + 9.0, at.1 - 9.0);
+        let places = [(at.0 + 9.0, below), (at.0 - 9.0 - wide, above), (at.0 - 9.0 - wide, below)];
+        let area = |(left, y): Place| {
+            let half = TEXT * 0.5;
+            Area { left, top: y - half, right: left + wide, bottom: y + half }
         };
-        let y = (at.1 + 9.0).min(panel.area.bottom - TEXT * 0.6);
-        drawing.text((x, y), name, INK, align);
+        let fine = |area: &Area| {
+            panel.area.holds(area, 0.0) && taken.iter().all(|other| !other.overlaps(area))
+        };
+        let Some(place) = places.into_iter().map(area).find(fine) else { continue };
+        taken.push(place);
+        let at = (place.left, f64::midpoint(place.top, place.bottom));
+        drawing.text(at, name, INK, Align::Left);
     }
 }
 
