@@ -14,6 +14,8 @@ use super::node::{Node, clip};
 use super::problem::{Problem, Problems};
 use super::recording::read_cells;
 use super::types::Recorded;
+use crate::models::Unit;
+use crate::quantities::rate::parse_rate;
 
 /// What comes of the recordings of a scenario.
 #[derive(Debug, Default)]
@@ -89,7 +91,7 @@ impl Reader<'_> {
     fn inline(&mut self, values: &[Value], unit: Option<&str>, of: BoundUnit) -> Option<Vec<f64>> {
         let mut all = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
-            match read_bound(&with_unit(value, unit), of) {
+            match read_figure(&with_unit(value, unit), of) {
                 Ok(value) => all.push(value),
                 Err(problem) => self.problem(&format!("values[{index}]"), problem),
             }
@@ -114,7 +116,7 @@ impl Reader<'_> {
         let read = |(row, cell): (u64, String)| {
             let number =
                 cell.parse::<f64>().map_or_else(|_| Value::from(cell.as_str()), Value::from);
-            read_bound(&with_unit(&number, unit), of).map_err(|problem| {
+            read_figure(&with_unit(&number, unit), of).map_err(|problem| {
                 let (what, allowed) = problem.text();
                 let reason = format!("line {row}, column \"{name}\": {what}; {allowed}");
                 Problem::BadRecording { file: shown.clone(), reason }
@@ -128,6 +130,21 @@ impl Reader<'_> {
     fn problem(&mut self, key: &str, problem: Problem) {
         let place = self.node.nearest(key.split(['.', '[', ']']).filter(|key| !key.is_empty()));
         self.problems.add(problem, &format!("{}.{key}", self.path), Some(place.origin));
+    }
+}
+
+/// A figure in its metric's unit. A rate that was measured may be 0, unlike one that is a setting.
+fn read_figure(value: &Value, of: BoundUnit) -> Result<f64, Problem> {
+    let nothing = |text: &str| {
+        let (number, unit) = text.split_once('/')?;
+        let zero = number.trim().parse::<f64>().is_ok_and(|number| number == 0.0);
+        (zero && parse_rate(&format!("1/{unit}")).is_ok()).then_some(0.0)
+    };
+    match (of, value.as_str()) {
+        (BoundUnit::Of(Unit::PerSecond), Some(text)) => {
+            nothing(text).map_or_else(|| read_bound(value, of), Ok)
+        }
+        _ => read_bound(value, of),
     }
 }
 

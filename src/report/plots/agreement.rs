@@ -20,6 +20,8 @@ const LOG_RATIO: f64 = 20.0;
 
 /// The verdict on an expectation that does not hold.
 const MISSED: &str = "MISSED";
+/// The share of an axis that a dot does not hide.
+const SEEN: f64 = 0.035;
 /// Marks that are further apart than this ratio are named, the furthest first.
 const FAR: f64 = 1.2;
 /// How many of them.
@@ -85,7 +87,7 @@ pub fn agreement(stored: &Stored, stem_name: &str) -> Option<Drawing> {
             series.push(&agreement.series);
         }
     }
-    let entries = entries(&all, &series, stored.summary.confidence);
+    let entries = entries(&all, &series, &both, stored.summary.confidence);
     let right = legend(&mut drawing, &entries, top + 8.0);
     let y_title = scale.heading(&format!("Simulated {name}"));
     drawing.text((MARGIN, top + TEXT * 0.5), y_title, MUTED, Align::Left);
@@ -205,12 +207,14 @@ fn axis(values: &[f64]) -> Axis {
     }
 }
 
-fn entries(all: &[Agreement<'_>], series: &[&str], confidence: f64) -> Vec<Entry> {
+fn entries(all: &[Agreement<'_>], series: &[&str], axis: &Axis, confidence: f64) -> Vec<Entry> {
     let entry = |look, text: &str| Entry { look, text: text.to_owned() };
     let dot = |(index, name): (usize, &&str)| entry(Look::Dot(colour(index)), name);
     let mut entries: Vec<Entry> = series.iter().enumerate().map(dot).collect();
     entries.push(entry(Look::Thin(MUTED), "both alike"));
-    if all.iter().any(|agreement| agreement.allowed.is_some()) {
+    // No more than a dot hides it.
+    let seen = |(low, high): (f64, f64)| axis.share(high) - axis.share(low) > SEEN;
+    if all.iter().any(|agreement| agreement.allowed.is_some_and(seen)) {
         entries.push(entry(Look::Fill(EXPECTED, 0.3), "range expected of the simulated figure"));
     }
     if all.iter().any(|agreement| agreement.missed) {
