@@ -69,6 +69,7 @@ fn scenario(points: Vec<Point>) -> Scenario {
             metrics: Vec::new(),
         },
         expectations: Vec::new(),
+        recorded: Vec::new(),
         warnings: vec!["pop 8192: orchagent.pop_batch_size blocks Redis for 5 s".to_owned()],
         resolved: serde_json::json!({ "name": "chassis" }),
     }

@@ -12,6 +12,7 @@ use super::node::{Node, NodeValue, clip};
 use super::overrides::{LoadOptions, RUN, apply, component_names, model_of};
 use super::points::PointBuilder;
 use super::problem::{Problem, Problems};
+use super::recorded::read_recorded;
 use super::source::Sources;
 use super::types::{Precision, RunSettings, Scenario, Statistic};
 use super::validate::Validator;
@@ -91,6 +92,7 @@ fn build(
         coincident_points: design.coincident,
         run: run_settings(run),
         expectations: Vec::new(),
+        recorded: Vec::new(),
         warnings: Vec::new(),
         resolved: tree.to_json(),
     };
@@ -103,6 +105,9 @@ fn build(
         sources,
     };
     scenario.expectations = read_expectations(&tree, &known, problems, &mut warnings);
+    let recordings = read_recorded(&tree, &known, problems);
+    scenario.recorded = recordings.recorded;
+    scenario.files.extend(recordings.files);
     let altered = |text: &&String| !text.trim_start().starts_with("run.");
     if !scenario.expectations.is_empty() && options.set.iter().any(|text| altered(&text)) {
         let text = "the expectations were made for the file as it is, without --set";
