@@ -75,7 +75,7 @@ fn build(
         problems.add(Problem::OutOfRange { value, allowed }, "run.horizon", origin);
     }
     refuse_odd_pairs(&tree, &run, problems);
-    let mut builder = PointBuilder::new(&tree, connection_names, sources, problems);
+    let mut builder = PointBuilder::new(&tree, connection_names, run.horizon, sources, problems);
     let points = builder.build(&design);
     let recorded = builder.recorded_files();
     warnings.extend(builder.into_warnings());

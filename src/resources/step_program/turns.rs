@@ -115,7 +115,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         for slot in served.drain(..) {
             let job = &mut self.jobs[slot as usize];
             add(&mut job.parts.spawn_blocked, now.since(job.since));
-            self.make_ready(slot);
+            self.make_ready(now, slot);
         }
         self.loops[of.0 as usize].serving = served;
     }
