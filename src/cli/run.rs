@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::engine::trace::MOST_RECORDS;
 use crate::experiment::precision::{Settled, settle_replications};
 use crate::experiment::store::SHARDS;
 use crate::experiment::{
@@ -323,6 +324,13 @@ pub fn write_results(
         stored.record = replication::typical(scenario, &stored);
         if let Some(record) = &stored.record {
             folder.write(timeline::FILE, record.json().as_bytes()).map_err(failed)?;
+            if record.ends_early && !results.quiet {
+                eprintln!(
+                    "{}: the pictures of one replication end early: its record is full, with \
+                     {MOST_RECORDS} entries",
+                    scenario.name
+                );
+            }
         }
         let plots = plots(&stored, None, None);
         plot::write(&plots, folder.path())?;

@@ -71,6 +71,7 @@ fn scenario(points: Vec<Point>) -> Scenario {
         expectations: Vec::new(),
         solve: None,
         sensitivity: None,
+        recorded: Vec::new(),
         warnings: vec!["pop 8192: orchagent.pop_batch_size blocks Redis for 5 s".to_owned()],
         resolved: serde_json::json!({ "name": "chassis" }),
     }

@@ -13,6 +13,7 @@ use super::overrides::{LoadOptions, RUN, apply, component_names, model_of};
 use super::points::PointBuilder;
 use super::problem::{Problem, Problems};
 use super::question::Asked;
+use super::recorded::read_recorded;
 use super::source::Sources;
 use super::types::{Precision, RunSettings, Scenario, Statistic};
 use super::validate::Validator;
@@ -79,7 +80,7 @@ fn build(
         problems.add(Problem::OutOfRange { value, allowed }, "run.horizon", origin);
     }
     refuse_odd_pairs(&tree, &run, problems);
-    let mut builder = PointBuilder::new(&tree, connection_names, sources, problems);
+    let mut builder = PointBuilder::new(&tree, connection_names, run.horizon, sources, problems);
     let points = builder.build(&design);
     let recorded = builder.recorded_files();
     warnings.extend(builder.into_warnings());
@@ -98,6 +99,7 @@ fn build(
         expectations: Vec::new(),
         solve: None,
         sensitivity: None,
+        recorded: Vec::new(),
         warnings: Vec::new(),
         resolved: tree.to_json(),
     };
@@ -119,11 +121,15 @@ fn build(
         components: &components,
         columns: &columns,
         design: &design,
+        horizon: scenario.run.horizon,
         max_points,
         sources,
     };
     scenario.solve = asked.solve(problems, &mut warnings);
     scenario.sensitivity = asked.sensitivity(problems, &mut warnings);
+    let recordings = read_recorded(&tree, &known, problems);
+    scenario.recorded = recordings.recorded;
+    scenario.files.extend(recordings.files);
     let altered = |text: &&String| !text.trim_start().starts_with("run.");
     if !scenario.expectations.is_empty() && options.set.iter().any(|text| altered(&text)) {
         let text = "the expectations were made for the file as it is, without --set";

@@ -16,12 +16,15 @@ use super::schema_kind::keys_are_independent;
 use super::source::Sources;
 use super::types::Point;
 use super::validate::Validator;
+use crate::engine::SimDuration;
 use crate::models::{Finding, ModelConfig, ModelKind, Severity};
 
 /// Makes the points of one scenario.
 pub struct PointBuilder<'a> {
     components: Vec<Component>,
     connections: Vec<(String, String)>,
+    /// When runs end.
+    horizon: SimDuration,
     recordings: Recordings,
     sources: &'a Sources,
     problems: &'a mut Problems,
@@ -62,6 +65,7 @@ impl<'a> PointBuilder<'a> {
     pub fn new(
         tree: &Node,
         connections: Vec<(String, String)>,
+        horizon: SimDuration,
         sources: &'a Sources,
         problems: &'a mut Problems,
     ) -> Self {
@@ -79,6 +83,7 @@ impl<'a> PointBuilder<'a> {
         Self {
             components,
             connections,
+            horizon,
             recordings: Recordings::default(),
             sources,
             problems,
@@ -254,7 +259,7 @@ impl<'a> PointBuilder<'a> {
         };
         let mut warnings = Vec::new();
         let mut possible = true;
-        for finding in config.check() {
+        for finding in config.check().into_iter().chain(config.check_horizon(self.horizon)) {
             match finding.severity {
                 Severity::Error => {
                     possible = false;

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::entry::{SensitivityEntry, SolveEntry};
 use super::{SensitivityQuestion, SolveGoal, SolveQuestion};
+use crate::engine::SimDuration;
 use crate::models::ModelKind;
 use crate::scenario::design::axes::{read_path, read_values};
 use crate::scenario::design::{Configuration, Design, PointDesign, part};
@@ -29,6 +30,8 @@ pub struct Asked<'a> {
     pub columns: &'a [MetricColumn],
     /// Its configurations.
     pub design: &'a Design,
+    /// Where a replication ends.
+    pub horizon: SimDuration,
     /// Most values of a parameter.
     pub max_points: usize,
     /// Where the texts are.
@@ -273,11 +276,11 @@ impl Reader<'_> {
         path: &Path,
         values: impl Iterator<Item = &'n Node>,
     ) {
-        let Asked { tree, design, sources, .. } = *self.asked;
+        let Asked { tree, design, horizon, sources, .. } = *self.asked;
         let configurations = &design.configurations;
         let named = |configuration: &&Configuration| Some(&configuration.name) == from;
         let configuration = configurations.iter().find(named);
-        let mut builder = PointBuilder::new(tree, Vec::new(), sources, self.problems);
+        let mut builder = PointBuilder::new(tree, Vec::new(), horizon, sources, self.problems);
         for value in values {
             let name = format!("{path}={}", plain(&value.to_json()));
             builder.check(&PointDesign { name, configuration, axes: vec![(path, value)] });
