@@ -103,10 +103,7 @@ pub fn ask(words: impl IntoIterator<Item = OsString>) -> Result<Asked, Refused> 
 
 /// What a command line `convsim solve` asks for.
 #[derive(Debug)]
-pub struct Question {
-    arguments: solve::Arguments,
-    scenario: Scenario,
-}
+pub struct Question(solve::Asked);
 
 /// The question that `words` ask.
 ///
@@ -117,8 +114,7 @@ pub fn question(words: impl IntoIterator<Item = OsString>) -> Result<Question, R
     let Command::Solve(arguments) = Cli::try_parse_from(words).map_err(usage)?.command else {
         return Err(Refused::Usage("this is no command line of `convsim solve`".to_owned()));
     };
-    let scenario = arguments.scenario()?;
-    Ok(Question { arguments, scenario })
+    Ok(Question(arguments.ask()?))
 }
 
 impl Question {
@@ -127,7 +123,7 @@ impl Question {
     /// # Errors
     /// What is wrong with the question.
     pub fn answer(&self, watcher: &mut dyn Watcher) -> Result<Value, Refused> {
-        Ok(solve::find(&self.arguments, &self.scenario, watcher)?.json)
+        Ok(self.0.find(watcher)?.json)
     }
 }
 

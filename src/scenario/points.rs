@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::design::{Design, PointDesign};
 use super::file::{component_schema, schema_ref};
 use super::identity::{ComponentIdentity, canonical_text, point_id};
-use super::node::Node;
+use super::node::{Node, NodeValue};
 use super::overrides::model_of;
 use super::path::Path;
 use super::problem::{Problem, Problems};
@@ -111,6 +111,11 @@ impl<'a> PointBuilder<'a> {
         points
     }
 
+    /// Reports what is wrong with a point that is not run.
+    pub fn check(&mut self, design: &PointDesign<'_>) {
+        let _ = self.point(design);
+    }
+
     /// The files of recorded values that were read.
     #[must_use]
     pub fn recorded_files(&self) -> BTreeSet<PathBuf> {
@@ -206,7 +211,12 @@ impl<'a> PointBuilder<'a> {
         if pairs.iter().all(|pair| checked.keys.contains(pair)) {
             return Problems::default();
         }
-        let found = check(node);
+        // The rest is as it was when it was found fine.
+        let changed = |key: &str| key == "model" || keys.contains(&key);
+        let entries = node.entries().iter().filter(|entry| changed(&entry.key));
+        let part =
+            Node { value: NodeValue::Object(entries.cloned().collect()), origin: node.origin };
+        let found = check(&part);
         if found.is_empty() {
             checked.keys.extend(pairs);
         }

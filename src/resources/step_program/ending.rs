@@ -95,6 +95,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                 self.end_early(engine, child);
             }
         }
+        self.forget_turns(slot);
         match self.jobs[slot as usize].state {
             State::Computing { interpreter } => {
                 self.cpu.remove(now, slot);

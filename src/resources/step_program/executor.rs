@@ -296,6 +296,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         job.program = program;
         job.end = steps.len() as u32;
         let id = JobId { slot, generation: job.generation };
+        self.expect_turns(steps);
         self.ready.push_back(slot);
         self.run_ready(engine);
         self.settle(engine);

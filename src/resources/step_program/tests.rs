@@ -237,6 +237,33 @@ fn a_turn_of_a_main_loop_serves_all_who_waited_when_it_began() {
     assert_eq!(script.parts(2).spawn_blocked, SimDuration::from_millis(15));
 }
 
+/// Turns of 10 ms: a caller at 5 ms waits for the turn that began at 0 for nobody.
+#[test]
+fn a_loop_that_keeps_turning_lets_a_caller_wait_for_the_rest_of_a_turn() {
+    let mut host = StepExecutor::new(2);
+    let of = host.add_loop(SimDuration::from_millis(10), SimDuration::ZERO);
+    host.keep_turning(of);
+    let late = vec![Step::Wait(SimDuration::from_millis(5)), Step::Turn(of)];
+    let mut script = Script::new(host, vec![late]);
+    assert_eq!(script.run(), [(0, 20)]);
+}
+
+/// The second caller would ask at 100 ms; killed at 12 ms, it leaves the loop nothing to turn for
+/// beyond the turn under way.
+#[test]
+fn a_loop_stops_turning_once_those_it_turned_for_are_gone() {
+    let mut host = StepExecutor::new(2);
+    let of = host.add_loop(SimDuration::from_millis(10), SimDuration::ZERO);
+    host.keep_turning(of);
+    let wait = Step::Wait(SimDuration::from_millis(100));
+    let mut script =
+        Script::new(host, vec![vec![Step::Turn(of)], vec![wait, Step::Turn(of), Step::Turn(of)]]);
+    script.kill = Some((SimDuration::from_millis(12), 1));
+    assert_eq!(script.run(), [(0, 10)]);
+    let busy = script.host.cpu().busy_seconds(crate::engine::SimTime::from_nanos(1_000_000_000));
+    assert_eq!(busy, 0.020);
+}
+
 #[test]
 fn who_waited_for_an_interpreter_pays_for_the_handoff() {
     let mut host = StepExecutor::new(2);
