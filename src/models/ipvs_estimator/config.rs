@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::SimDuration;
 use crate::quantities::{DurationDistribution, Rate};
 
-pub use super::traffic::{Arrivals, RateChange, ServiceGroup, Step, Traffic};
+pub use super::traffic::{Arrivals, ServiceGroup, Step, Traffic};
 
 /// What a user sets of the IPVS estimator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

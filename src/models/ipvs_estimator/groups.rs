@@ -2,7 +2,7 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::config::{ServiceGroup, Traffic};
+use super::config::{ServiceGroup, Step, Traffic};
 use super::prices::uniform;
 use crate::engine::{SimDuration, SimTime, Stream};
 
@@ -49,7 +49,7 @@ pub(super) struct Interval {
 
 impl Group {
     fn of(group: &ServiceGroup) -> Self {
-        let change = |change: &super::config::RateChange| Change {
+        let change = |change: &Step| Change {
             at: SimTime::ZERO.saturating_add(change.at),
             spread_s: change.spread.as_seconds(),
             factor: change.factor,
@@ -146,7 +146,6 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::RateChange;
     use super::*;
     use crate::engine::StreamSeed;
 
@@ -154,8 +153,8 @@ mod tests {
         SimTime::ZERO.saturating_add(SimDuration::from_seconds(seconds))
     }
 
-    fn change(at: u64, factor: f64) -> RateChange {
-        RateChange { at: SimDuration::from_whole_seconds(at), spread: SimDuration::ZERO, factor }
+    fn change(at: u64, factor: f64) -> Step {
+        Step { at: SimDuration::from_whole_seconds(at), spread: SimDuration::ZERO, factor }
     }
 
     #[test]

@@ -52,22 +52,7 @@ pub struct ServiceGroup {
     pub rate_cv: f64,
     /// When the rates change, in order of time. Convergence counts from the last change.
     #[schemars(length(max = 100))]
-    pub changes: Vec<RateChange>,
-}
-
-/// A change of the rates of a group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RateChange {
-    /// When the first service changes.
-    #[schemars(extend("x-source" = "the user's question"))]
-    pub at: SimDuration,
-    /// Each service changes at a random instant within this time after `at`.
-    #[schemars(extend("x-source" = "the period of 2 s"))]
-    pub spread: SimDuration,
-    /// The rate from then on over the group's `rate`.
-    #[schemars(range(min = 0.0, max = 1_000_000.0), extend("x-unit" = "1", "x-source" = "the user's question"))]
-    pub factor: f64,
+    pub changes: Vec<Step>,
 }
 
 /// A change of the services' rate.
@@ -81,7 +66,7 @@ pub struct Step {
     /// all phases between step and estimate are met.
     #[schemars(extend("x-source" = "the period of 2 s"))]
     pub spread: SimDuration,
-    /// The rate after the step over the one before.
+    /// The rate from then on over the one at the start.
     #[schemars(range(min = 0.0, max = 1_000_000.0), extend("x-unit" = "1", "x-source" = "the user's question"))]
     pub factor: f64,
 }
@@ -102,13 +87,6 @@ impl Default for Traffic {
 impl Default for ServiceGroup {
     fn default() -> Self {
         Self { share: 1.0, rate: default_rate(), rate_cv: 0.0, changes: Vec::new() }
-    }
-}
-
-impl Default for RateChange {
-    fn default() -> Self {
-        let Step { at, spread, factor } = Step::default();
-        Self { at, spread, factor }
     }
 }
 
@@ -145,11 +123,7 @@ impl Traffic {
         if !self.groups.is_empty() {
             return self.groups.clone();
         }
-        let change = |step: &Step| {
-            let Step { at, spread, factor } = *step;
-            RateChange { at, spread, factor }
-        };
-        let changes = self.step.as_ref().map(change).into_iter().collect();
+        let changes = self.step.iter().cloned().collect();
         vec![ServiceGroup { share: 1.0, rate: self.rate, rate_cv: self.rate_cv, changes }]
     }
 }

@@ -202,6 +202,9 @@ pub fn columns(stored: &Stored) -> Vec<&StoredColumn> {
     columns
 }
 
+/// Pixels of a slide, one picture above the other, that are painted at once: about 110 MB.
+const MOST_HEIGHT: f64 = 1_600.0;
+
 /// Writes each picture as SVG and PNG into `folder`; returns the names of the SVG files.
 ///
 /// # Errors
@@ -219,7 +222,20 @@ pub fn write(plots: &[Plot], folder: &Path) -> Result<Vec<PathBuf>, WriteError> 
         fs::rename(&part, folder.join(format!("{}.png", plot.name)))?;
         Ok(svg)
     };
-    plots.par_iter().map(one).collect()
+    let mut written = Vec::with_capacity(plots.len());
+    let mut rest = plots;
+    while !rest.is_empty() {
+        let mut height = 0.0;
+        let fits = |plot: &&Plot| {
+            height += plot.drawing.size.1;
+            height <= MOST_HEIGHT
+        };
+        let (batch, others) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+        let files: Result<Vec<PathBuf>, WriteError> = batch.par_iter().map(one).collect();
+        written.extend(files?);
+        rest = others;
+    }
+    Ok(written)
 }
 
 /// Why pictures could not be written.
