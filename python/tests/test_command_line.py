@@ -43,6 +43,24 @@ def test_it_answers_as_the_program_does(words):
     )
 
 
+@pytest.mark.skipif("CONVSIM_BINARY" not in os.environ, reason="CONVSIM_BINARY names no program")
+@pytest.mark.parametrize("what", ["run", "dask"])
+def test_what_the_package_costs_can_be_measured_as_the_docs_say(what):
+    [command] = [
+        line.split()
+        for line in (ROOT / "docs/beyond-one-machine.md").read_text().splitlines()
+        if line.startswith("python ") and f" {what} " in line
+    ]
+    command[command.index("target/release/convsim")] = os.environ["CONVSIM_BINARY"]
+    command[0] = sys.executable
+    done = subprocess.run(
+        [*command, "--rounds=1", "--replications=2"],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len([line for line in done.stdout.splitlines() if " clock " in line]) == 2
+
+
 def test_the_stubs_name_what_there_is():
     stubs = ast.parse((ROOT / "python/convsim/_convsim.pyi").read_text())
     for node in stubs.body:
