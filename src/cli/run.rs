@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    overrides: Overrides,
+    pub overrides: Overrides,
     #[command(flatten)]
     stopping: Stopping,
     #[command(flatten)]
