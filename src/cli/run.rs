@@ -25,7 +25,7 @@ use super::arguments::{RunChanges, Running, ShardChoice, Stopping, load_all, rec
 use super::error::{CliError, Problem};
 use super::format::Format;
 use super::interrupt::{Interrupt, Signals};
-use super::merge::Origin;
+use super::merge::{Origin, refuse_others};
 use super::plan::Overrides;
 use super::plot;
 use super::progress::Progress;
@@ -95,6 +95,12 @@ pub fn run(
     let (scenarios, options) = arguments.scenarios()?;
     refuse_same_names(&scenarios)?;
     let shard = arguments.shard.map(ShardChoice::resolve).transpose()?;
+    if let Some(shard) = shard {
+        for scenario in &scenarios {
+            let folder = arguments.output.join(&scenario.name);
+            refuse_others(&folder, scenario, Some(shard), arguments.fresh)?;
+        }
+    }
     let folders: Vec<ResultFolder> = scenarios
         .iter()
         .map(|scenario| {
