@@ -76,6 +76,21 @@ def test_the_stubs_name_what_there_is():
     assert public <= stubbed
 
 
+def test_the_command_line_and_the_workers_do_without_pandas():
+    code = "import sys, convsim.__main__, convsim.dask._task; print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+    everything = (
+        "from convsim import *; print(sorted(set(__import__('convsim').__all__) - set(dir())))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", everything], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        convsim.nothing  # noqa: B018
+
+
 def test_everything_public_is_described():
     for name in convsim.__all__:
         thing = getattr(convsim, name)
