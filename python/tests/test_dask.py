@@ -217,8 +217,9 @@ def failing(part: str, tries: Path, how: str):
             with open(tries, "a") as file:
                 file.write("x")
             if how == "kill":
-                # A nanny does not start a worker again that dies before it has come up.
-                time.sleep(2)
+                # A nanny does not start a worker again that dies before it has come up, which takes
+                # longer on a busy machine.
+                time.sleep(max(2, os.getloadavg()[0] / 2))
                 os.kill(os.getpid(), signal.SIGKILL)
             raise _task.PartError("no space left on this worker")
         return _task.run_part(files, scenario, words, number, *rest)
