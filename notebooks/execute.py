@@ -9,6 +9,7 @@ The notebooks themselves stay as they are: without outputs.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,8 @@ from nbclient.exceptions import CellExecutionError
 FOLDER = Path(__file__).resolve().parent
 #: One cell that takes longer than this hangs, in seconds.
 LONGEST_CELL = 300
+#: What is said about this machine and not by the notebook: here nobody looks at a progress bar.
+UNSAID = "ignore:IProgress not found"
 
 
 def untidy(path: Path) -> list[str]:
@@ -66,6 +69,9 @@ def main() -> int:
     parser.add_argument("notebooks", nargs="*", type=Path, help="all by default")
     parser.add_argument("--html", type=Path, metavar="DIR", help="write an HTML page of each to DIR")
     asked = parser.parse_args()
+    # Kernels have the environment of this process.
+    said = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = f"{said},{UNSAID}" if said else UNSAID
     paths = asked.notebooks or sorted(FOLDER.glob("*.ipynb"))
     wrong = [text for path in paths for text in untidy(path)]
     started = time.monotonic()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,17 +24,29 @@ class ModelFailureWarning(UserWarning):
     """A model failed in some replications; their rows say how, the others stand."""
 
 
-def rows_frame(columns: dict[str, Any], plan: dict[str, Any]) -> pd.DataFrame:
-    """The frame of a run; every column is an array that came as a whole."""
-    points = plan["points"]
+def warn_of(failures: tuple[int, int, str] | None, *, stacklevel: int) -> None:
+    """Says what failed, whenever the command line would end with code 3."""
+    if failures is None:
+        return
+    failed, count, first = failures
+    text = f"a model failed in {failed} of {count} replications, first in {first}"
+    warnings.warn(text, ModelFailureWarning, stacklevel=stacklevel + 1)
+
+
+def rows_frame(columns: dict[str, Any], points: list[list[Any]]) -> pd.DataFrame:
+    """The frame of a run; every column is an array that came as a whole.
+
+    :param points: of each its identity, its name and the values that are swept, by path.
+    """
+    ids, names, swept = zip(*points, strict=True) if points else ((), (), ())
     point = columns["point"]
     count = len(point)
     data: dict[str, Any] = {
-        "point": _labels(point, [entry["id"] for entry in points]),
-        "configuration": _labels(point, [entry["configuration"] for entry in points]),
+        "point": _labels(point, ids),
+        "configuration": _labels(point, names),
     }
-    for path in dict.fromkeys(path for entry in points for path in entry["axes"]):
-        values = _axis_values([entry["axes"].get(path) for entry in points])
+    for path in dict.fromkeys(path for axes in swept for path in axes):
+        values = _axis_values([axes.get(path) for axes in swept])
         data[path] = values[point]
     data["replication"] = columns["replication"]
     data["status"] = pd.Categorical.from_codes(columns["status"], columns["statuses"])
@@ -47,19 +59,10 @@ def rows_frame(columns: dict[str, Any], plan: dict[str, Any]) -> pd.DataFrame:
     reached = np.empty(len(points), dtype=object)
     reached[:] = columns["reached"]
     data |= dict(zip(LAST_COLUMNS, (messages, reached[point]), strict=True))
-    if columns["messages"]:
-        row, text = columns["messages"][0]
-        warnings.warn(
-            f"a model failed in {len(columns['messages'])} of {count} replications, first in "
-            f"replication {columns['replication'][row]} of "
-            f"\"{points[point[row]]['configuration']}\": {text}",
-            ModelFailureWarning,
-            stacklevel=4,
-        )
     return pd.DataFrame(data, copy=False)
 
 
-def _labels(codes: np.ndarray, names: list[str]) -> pd.Categorical:
+def _labels(codes: np.ndarray, names: Sequence[str]) -> pd.Categorical:
     """Two points may have one name, or be the same."""
     known = list(dict.fromkeys(names))
     if len(known) < len(names):
@@ -86,9 +89,14 @@ def summary(
     metrics: str | Iterable[str] | None = None,
     *,
     by: str | list[str] = "configuration",
-    confidence: float = 0.95,
+    confidence: float | None = None,
+    group: int | None = None,
 ) -> pd.DataFrame:
     """Figures over the replications, with their intervals: those of ``summary.csv``, to the bit.
+
+    How the rows were run stands in ``rows.attrs``, where :func:`run` puts it: the confidence of the
+    scenario, and how many replications belong together. Some operations of pandas lose it, such as
+    :meth:`~pandas.DataFrame.merge`; a warning then says what is taken instead.
 
     A row for each group of ``by`` and metric; the columns are ``count`` (replications that have
     the figure), ``mean`` with ``mean_low`` and ``mean_high`` (Student's t), ``standard_deviation``,
@@ -98,7 +106,8 @@ def summary(
     :param rows: what :func:`run` gave, or some of its rows.
     :param metrics: names of columns; all metrics by default.
     :param by: what tells the groups apart.
-    :param confidence: of all intervals, between 0 and 1.
+    :param confidence: of all intervals, between 0 and 1; that of the scenario by default.
+    :param group: how many successive replications belong together: 2 for antithetic pairs.
 
     >>> import convsim
     >>> rows = convsim.run("scenarios/chassis-packet-pop-batch.json", replications=50,
@@ -107,6 +116,9 @@ def summary(
     >>> bool(figures["mean_low"] < figures["mean"] < figures["mean_high"])
     True
     """
+    confidence = _as_run(rows, "confidence", confidence, 0.95)
+    # Replications in antithetic pairs: the pairs are independent, not the two of a pair.
+    group = _as_run(rows, "group", group, 1)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}: allowed is above 0 and below 1")
     if metrics is None:
@@ -115,15 +127,26 @@ def summary(
     elif isinstance(metrics, str):
         metrics = [metrics]
     entries = []
-    # Replications in antithetic pairs: the pairs are independent, not the two of a pair.
-    together = rows.attrs.get("group", 1)
     keys = [by] if isinstance(by, str) else list(by)
-    for group, part in rows.groupby(keys, observed=True, sort=False):
+    for names, part in rows.groupby(keys, observed=True, sort=False):
         for metric in metrics:
             values = part[metric].to_numpy(dtype=np.float64)
-            entry = dict(zip(keys, group, strict=True))
-            entries.append(entry | {"metric": metric} | _figures(values, confidence, together))
+            entry = dict(zip(keys, names, strict=True))
+            entries.append(entry | {"metric": metric} | _figures(values, confidence, group))
     return pd.DataFrame(entries)
+
+
+def _as_run(rows: pd.DataFrame, what: str, asked: Any, otherwise: Any) -> Any:
+    """What is asked for, or else how the rows were run."""
+    if asked is not None:
+        return asked
+    if what not in rows.attrs:
+        text = (
+            f"the rows do not say how they were run: {what}={otherwise} is taken; give it to summary, "
+            "or keep rows.attrs of what run gave"
+        )
+        warnings.warn(text, UserWarning, stacklevel=3)
+    return rows.attrs.get(what, otherwise)
 
 
 def _figures(values: np.ndarray, confidence: float, together: int) -> dict[str, float]:

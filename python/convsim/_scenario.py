@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from convsim import _convsim
-from convsim._results import rows_frame, with_interval
+from convsim._results import rows_frame, warn_of, with_interval
 from convsim._timeline import Timeline
 from convsim._words import run_words, several
 
@@ -25,18 +26,31 @@ class Scenario:
     Made by :func:`load`. A change reads the file again, so that what is wrong is shown in its lines.
     """
 
-    def __init__(self, path: str | os.PathLike[str], changes: dict[str, Any]) -> None:
-        self._path = os.fspath(path)
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        changes: dict[str, Any],
+        folder: str | None = None,
+    ) -> None:
+        name = os.fsdecode(path)
+        #: Where a relative path starts from: the program may go to other folders later.
+        self._folder = os.getcwd() if folder is None else folder
+        self._name = name
         self._changes = changes
-        self._words = run_words(path, **changes)
-        self._loaded = _convsim.load(["convsim", "run", *self._words])
+        self._loaded = _convsim.load(["convsim", "run", *run_words(self._path, **changes)])
+
+    @property
+    def _path(self) -> str:
+        """The file, called as it was at first as long as that means the same."""
+        moved = os.getcwd() != self._folder
+        return os.path.join(self._folder, self._name) if moved else self._name
 
     def __repr__(self) -> str:
-        points = len(self.configurations)
+        points = len(self._loaded)
         return f"<Scenario {self.name!r}: {points} points x {self.replications} replications>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Scenario, (self._path, self._changes))
+        return (Scenario, (os.path.join(self._folder, self._name), self._changes))
 
     def set(self, path: str, value: Any) -> Scenario:
         """The scenario with a parameter set in every configuration, as ``--set path=value`` does.
@@ -60,7 +74,7 @@ class Scenario:
             return self
         if "set" in wanted:
             wanted["set"] = {**(self._changes.get("set") or {}), **wanted["set"]}
-        return Scenario(self._path, {**self._changes, **wanted})
+        return Scenario(self._name, {**self._changes, **wanted}, self._folder)
 
     @property
     def path(self) -> Path:
@@ -110,7 +124,7 @@ class Scenario:
     @property
     def configurations(self) -> list[str]:
         """Names of its points: the configurations, then the grid of the sweep."""
-        return [point["configuration"] for point in self._plan()["points"]]
+        return self._loaded.configurations
 
     @property
     def resolved(self) -> dict[str, Any]:
@@ -133,12 +147,14 @@ def load(
     *,
     set: Mapping[str, Any] | None = None,
     configurations: str | Iterable[str] | None = None,
+    max_points: int | None = None,
 ) -> Scenario:
     """Reads and validates a scenario file.
 
     :param path: the file.
     :param set: parameters to set in every configuration, by path.
     :param configurations: only these, without the file's sweep.
+    :param max_points: refuse a scenario with more points than this, instead of 100,000.
     :raises ScenarioError: with everything that is wrong, as the command line prints it.
 
     >>> import convsim
@@ -154,6 +170,8 @@ def load(
         changes["set"] = dict(set)
     if configurations is not None:
         changes["configurations"] = several(configurations)
+    if max_points is not None:
+        changes["max_points"] = max_points
     return Scenario(path, changes)
 
 
@@ -173,6 +191,7 @@ def plan(
     where: str | Iterable[str] | None = None,
     set: Mapping[str, Any] | None = None,
     configurations: str | Iterable[str] | None = None,
+    max_points: int | None = None,
 ) -> pd.DataFrame:
     """Every point that would be run, with the parameters in which they differ (``convsim plan``).
 
@@ -183,8 +202,9 @@ def plan(
     [14, 2, 6, 10, 14]
     """
     scenario = _scenario(
-        scenario, vary=vary, design=design, where=where, set=set, configurations=configurations
-    )
+        scenario, vary=vary, design=design, where=where, set=set, configurations=configurations,
+        max_points=max_points,
+    )  # fmt: skip
     points = [
         {"point": point["id"], "configuration": point["configuration"], "note": point["note"]}
         | point["parameters"]
@@ -205,6 +225,7 @@ def run(
     until: str | None = None,
     seed: int | None = None,
     horizon: str | None = None,
+    max_points: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
@@ -225,6 +246,7 @@ def run(
     :param until: more replications until a figure is known so well: ``"convergence_time.p95<=2%"``.
     :param seed: master seed of all random streams.
     :param horizon: virtual time at which a replication ends, such as ``"300 s"``.
+    :param max_points: refuse a scenario with more points than this, instead of 100,000.
     :param threads: worker threads; all processors by default. Results do not depend on it.
     :param progress: called now and then with the replications done and in all.
     :raises ScenarioError: for what is wrong with the scenario or a change.
@@ -238,11 +260,16 @@ def run(
     """
     scenario = _scenario(
         scenario, vary=vary, design=design, where=where, set=set, configurations=configurations,
-        replications=replications, until=until, seed=seed, horizon=horizon, threads=threads,
+        replications=replications, until=until, seed=seed, horizon=horizon, max_points=max_points,
+        threads=threads,
     )  # fmt: skip
-    columns = scenario._loaded.run(scenario._loaded.threads, progress)
-    frame = rows_frame(columns, scenario._plan())
-    frame.attrs |= {"scenario": scenario.name, "group": scenario._loaded.group}
+    loaded = scenario._loaded
+    columns = loaded.run(loaded.threads, progress)
+    warn_of(columns["failures"], stacklevel=2)
+    frame = rows_frame(columns, json.loads(loaded.points()))
+    frame.attrs |= {
+        "scenario": loaded.name, "confidence": loaded.confidence, "group": loaded.group,
+    }  # fmt: skip
     return frame
 
 
@@ -269,7 +296,9 @@ def check(
     scenario = _scenario(
         scenario, set=set, replications=replications, seed=seed, horizon=horizon, threads=threads
     )
-    return pd.DataFrame(scenario._loaded.check(scenario._loaded.threads, progress))
+    entries, failures = scenario._loaded.check(scenario._loaded.threads, progress)
+    warn_of(failures, stacklevel=2)
+    return pd.DataFrame(entries)
 
 
 def compare(
@@ -277,7 +306,7 @@ def compare(
     first: str,
     second: str,
     *,
-    metrics: Iterable[str] | None = None,
+    metrics: str | Iterable[str] | None = None,
     set: Mapping[str, Any] | None = None,
     replications: int | None = None,
     seed: int | None = None,
@@ -300,9 +329,10 @@ def compare(
     scenario = _scenario(
         scenario, set=set, replications=replications, seed=seed, horizon=horizon, threads=threads
     )
-    chosen = None if metrics is None else list(metrics)
+    chosen = None if metrics is None else several(metrics)
     loaded = scenario._loaded
-    compared = loaded.compare(first, second, chosen, loaded.threads, progress)
+    compared, failures = loaded.compare(first, second, chosen, loaded.threads, progress)
+    warn_of(failures, stacklevel=2)
     rows = []
     for metric, pairs, a, b, difference, ratio, p_value in compared:
         entry: dict[str, Any] = {"metric": metric, "pairs": pairs}
@@ -330,5 +360,11 @@ def trace(
     >>> convsim.trace("scenarios/chassis-packet-pop-batch.json", "pop 1024")
     <Timeline of replication 0 of 'pop 1024': converged>
     """
+    # A NumPy integer is one, too.
+    replication = operator.index(replication)
+    if not 0 <= replication < 1 << 64:
+        raise ValueError(f"replication is {replication}: they are counted from 0")
     scenario = _scenario(scenario, set=set)
-    return Timeline(scenario._loaded.trace(configuration, replication))
+    traced = scenario._loaded.trace(configuration, replication)
+    warn_of(traced.failures, stacklevel=2)
+    return Timeline(traced)

@@ -10,8 +10,9 @@ from typing import Any, Literal
 import pandas as pd
 
 from convsim import _convsim
+from convsim._results import warn_of
 from convsim._scenario import Progress, Scenario
-from convsim._words import several, value_text, vary_text
+from convsim._words import replications_text, set_words, several, vary_text
 
 Goal = Literal["largest", "smallest", "minimise", "maximise"]
 
@@ -82,7 +83,7 @@ def solve(
     along: Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     configurations: str | Iterable[str] | None = None,
-    replications: tuple[int, int] | None = None,
+    replications: int | tuple[int, int] | None = None,
     confidence: float | None = None,
     seed: int | None = None,
     horizon: str | None = None,
@@ -99,7 +100,7 @@ def solve(
     :param indifference: with minimise and maximise: the difference that matters, ``"100 ms"``.
     :param along: another path with its values: an answer for each.
     :param configurations: where to start from; with minimise and maximise the candidates.
-    :param replications: of the first look at a value, and the most that it gets.
+    :param replications: of the first look at a value, and the most that it gets; one number for both.
     :param confidence: how sure the whole answer is, between 0 and 1.
 
     >>> import convsim
@@ -116,15 +117,17 @@ def solve(
     if isinstance(scenario, Scenario):
         changes, scenario = scenario._changes, scenario.path
     fixed = {**(changes.get("set") or {}), **(set or {})}
-    words += [f"--set={path}={value_text(value)}" for path, value in fixed.items()]
+    words += set_words(fixed)
     chosen = several(configurations) or several(changes.get("configurations"))
     words += [f"--configuration={name}" for name in chosen]
     options = {"target": target, "indifference": indifference, "seed": seed, "horizon": horizon}
     options["threads"] = threads
     if replications is not None:
-        options["replications"] = "{}..{}".format(*replications)
+        options["replications"] = replications_text(replications)
     if confidence is not None:
         options["confidence"] = f"{100 * confidence}%"
     words += [f"--{name}={value}" for name, value in options.items() if value is not None]
-    words += ["--", os.fspath(scenario)]
-    return Solution(json.loads(_convsim.solve(["convsim", "solve", *words], progress)))
+    words += ["--", os.fsdecode(scenario)]
+    answer, failures = _convsim.solve(["convsim", "solve", *words], progress)
+    warn_of(failures, stacklevel=2)
+    return Solution(json.loads(answer))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 # A text that means itself on the command line: no JSON, no comma, no range.
@@ -23,7 +24,10 @@ def value_text(value: Any) -> str:
     """
     if isinstance(value, str) and _means_itself(value):
         return value
-    return json.dumps(value, allow_nan=False, ensure_ascii=False, default=_plain)
+    try:
+        return json.dumps(value, allow_nan=False, ensure_ascii=False, default=_plain)
+    except ValueError:
+        raise ValueError(f"{value!r} has no text in a scenario: numbers are finite") from None
 
 
 def _means_itself(text: str) -> bool:
@@ -65,9 +69,47 @@ def vary_text(path: str, values: Any) -> str:
     >>> vary_text("o.batch,o.era", [[32, 64], ["b1", "b2"]])
     'o.batch,o.era=32,64;b1,b2'
     """
-    if "," in path and not isinstance(values, str):
-        return f"{path}=" + ";".join(axis_text(each) for each in values)
-    return f"{path}={axis_text(values)}"
+    with _named(path):
+        if "," in path and not isinstance(values, str):
+            return f"{path}=" + ";".join(axis_text(each) for each in values)
+        return f"{path}={axis_text(values)}"
+
+
+@contextmanager
+def _named(path: str) -> Iterator[None]:
+    """Says at which path a value was refused."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def set_words(values: Mapping[str, Any]) -> list[str]:
+    """The words that fix parameters.
+
+    >>> set_words({"o.batch": 2})
+    ['--set=o.batch=2']
+    """
+    words = []
+    for path, value in values.items():
+        with _named(path):
+            words.append(f"--set={path}={value_text(value)}")
+    return words
+
+
+def replications_text(replications: int | Sequence[int]) -> str:
+    """A number of replications, or the fewest and the most.
+
+    >>> replications_text(20), replications_text((20, 200))
+    ('20', '20..200')
+    """
+    if isinstance(replications, str) or not isinstance(replications, Sequence):
+        return str(replications)
+    if len(replications) != 2:
+        raise ValueError(
+            f"replications are {replications!r}: give a number, or the fewest and the most"
+        )
+    return "{}..{}".format(*replications)
 
 
 def several(texts: str | Iterable[str] | None) -> list[str]:
@@ -97,17 +139,16 @@ def run_words(
     >>> run_words("a.json", set={"o.batch": 2}, vary={"o.x": [1, 2]}, replications=(10, 100))
     ['--set=o.batch=2', '--vary=o.x=1,2', '--replications=10..100', 'a.json']
     """
-    words = [f"--set={name}={value_text(value)}" for name, value in (set or {}).items()]
+    words = set_words(set or {})
     words += [f"--vary={vary_text(name, values)}" for name, values in (vary or {}).items()]
     words += [f"--design={design}"] if design else []
     words += [f"--where={condition}" for condition in several(where)]
     words += [f"--configuration={name}" for name in several(configurations)]
     if replications is not None:
-        fewest_most = replications if isinstance(replications, tuple) else (replications,)
-        words.append("--replications=" + "..".join(str(number) for number in fewest_most))
+        words.append(f"--replications={replications_text(replications)}")
     options = {"until": until, "seed": seed, "horizon": horizon, "threads": threads}
     options["max-points"] = max_points
     words += [f"--{name}={value}" for name, value in options.items() if value is not None]
     # A file whose name begins with a hyphen is still a file.
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     return [*words, *(["--"] if name.startswith("-") else []), name]

@@ -9,6 +9,8 @@ use pyo3::types::PyDict;
 use convsim::experiment::{Row, RowSink, Status};
 use convsim::scenario::MetricColumn;
 
+use crate::waiting::Failures;
+
 /// The rows of a run, column by column.
 #[derive(Debug, Default)]
 pub struct Columns {
@@ -23,6 +25,8 @@ pub struct Columns {
     messages: Vec<(usize, String)>,
     /// By point, whether its figure is known as exactly as asked.
     reached: Vec<Option<bool>>,
+    /// What failed.
+    pub failures: Option<Failures>,
 }
 
 impl Columns {
@@ -70,6 +74,7 @@ impl Columns {
         dict.set_item("events", self.events.into_pyarray(py))?;
         dict.set_item("fingerprint", self.fingerprint.into_pyarray(py))?;
         dict.set_item("messages", self.messages)?;
+        dict.set_item("failures", self.failures)?;
         dict.set_item("reached", self.reached)?;
         let figures = PyDict::new(py);
         for (column, values) in columns.iter().zip(self.figures) {

@@ -19,39 +19,53 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use convsim::experiment::MetricSummary;
+use convsim::front::Refused;
+use convsim::scenario::GivenFiles;
 use convsim::statistics::Estimate;
 
 use loaded::Loaded;
+use waiting::{Failures, wait_for};
 
 /// Does what the command line `words` asks for; gives the exit code and what is to be told on
-/// stderr. With `signals` Ctrl-C and SIGTERM are the command's, otherwise the program's.
+/// stderr. With `signals` Ctrl-C and SIGTERM are the command's, otherwise the program's. With
+/// `files`, `run` reads these in place of this machine's.
 #[pyfunction]
-#[pyo3(signature = (words, signals=false))]
-fn execute(py: Python<'_>, words: Vec<OsString>, signals: bool) -> (u8, String) {
-    let ended = py
-        .detach(|| if signals { convsim::execute(words) } else { convsim::execute_within(words) });
+#[pyo3(signature = (words, signals=false, files=None))]
+fn execute(
+    py: Python<'_>,
+    words: Vec<OsString>,
+    signals: bool,
+    files: Option<GivenFiles>,
+) -> (u8, String) {
+    let ended = py.detach(|| match files {
+        Some(files) => convsim::front::execute_with(words, files),
+        None if signals => convsim::execute(words),
+        None => convsim::execute_within(words),
+    });
     (ended.code, ended.errors)
 }
 
 /// The scenario that the words of a command line `convsim run` ask for.
 #[pyfunction]
 fn load(py: Python<'_>, words: Vec<OsString>) -> PyResult<Loaded> {
-    let asked = py.detach(|| convsim::front::ask(words));
+    let asked = wait_for(py, None, move |_| convsim::front::ask(words))?;
     Ok(Loaded::new(asked.map_err(|refused| errors::exception(py, &refused))?))
 }
 
-/// What `convsim solve --format json` prints for the words of its command line.
+/// What `convsim solve --format json` prints for the words of its command line, and what failed.
 #[pyfunction]
 #[pyo3(signature = (words, progress=None))]
 fn solve(
     py: Python<'_>,
     words: Vec<OsString>,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<String> {
-    let question = py.detach(|| convsim::front::question(words));
-    let question = question.map_err(|refused| errors::exception(py, &refused))?;
-    let answer = waiting::wait_for(py, progress, move |mut watch| question.answer(&mut watch))?;
-    Ok(answer.map_err(|refused| errors::exception(py, &refused))?.to_string())
+) -> PyResult<(String, Option<Failures>)> {
+    let answered = wait_for(py, progress, move |mut watch| {
+        let question = convsim::front::question(words)?;
+        let answer = question.answer(&mut watch)?;
+        Ok((answer.to_string(), watch.failures(question.scenario())))
+    })?;
+    answered.map_err(|refused: Refused| errors::exception(py, &refused))
 }
 
 /// The figures of `summary.csv` for the values of one point, replication by replication, of which so

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Map, Value, json};
 
 use convsim::experiment::comparison::{Pairing, Sides, compare};
 use convsim::experiment::expectation::settle_expectations;
@@ -13,14 +14,14 @@ use convsim::experiment::precision::settle_replications;
 use convsim::experiment::{self, Batch, KeptValues, RowSink, Verdict, replay, shard};
 use convsim::front::{self, Asked};
 use convsim::report::main_columns;
-use convsim::scenario::{RelativeTo, Scenario, Seeding, Statistic};
+use convsim::scenario::{Point, RelativeTo, Scenario, Seeding, Statistic};
 use convsim::statistics::Estimate;
 use convsim::statistics::grouped::group_means;
 
 use crate::columns::Columns;
 use crate::errors::{ConvsimError, exception};
 use crate::timeline::Trace;
-use crate::waiting::{Watch, wait_for};
+use crate::waiting::{Failures, Watch, wait_for};
 
 /// A scenario as it is to be run.
 #[pyclass(frozen, module = "convsim._convsim")]
@@ -49,7 +50,7 @@ impl Loaded {
         progress: Option<&Bound<'_, PyAny>>,
         points: &[usize],
         columns: &[usize],
-    ) -> PyResult<KeptValues> {
+    ) -> PyResult<(KeptValues, Option<Failures>)> {
         let mut kept = KeptValues::of(points, columns);
         let replications = self.scenario.run.replications;
         let batches: Vec<Batch> =
@@ -58,7 +59,8 @@ impl Loaded {
         let result = wait_for(py, progress, move |mut watch| {
             watch.expect_batches(&batches);
             let sinks: &mut [&mut dyn RowSink] = &mut [&mut kept, &mut watch];
-            experiment::run(&scenario, &batches, threads, sinks).map(|()| kept)
+            experiment::run(&scenario, &batches, threads, sinks)?;
+            Ok((kept, watch.failures(&scenario)))
         })?;
         ran(py, result)
     }
@@ -81,6 +83,7 @@ fn run_all(scenario: &Scenario, threads: usize, mut watch: Watch) -> io::Result<
         experiment::run(scenario, batches, threads, &mut sinks)
     })?;
     columns.settle(settled.reached);
+    columns.failures = watch.failures(scenario);
     Ok(columns)
 }
 
@@ -132,14 +135,38 @@ impl Loaded {
         self.scenario.run.confidence
     }
 
+    /// How many points.
+    fn __len__(&self) -> usize {
+        self.scenario.points.len()
+    }
+
+    /// Names of the points.
+    #[getter]
+    fn configurations(&self) -> Vec<String> {
+        self.scenario.points.iter().map(|point| point.configuration.clone()).collect()
+    }
+
     /// The whole file after `extends` and changes, as JSON.
-    fn resolved(&self) -> String {
-        self.scenario.resolved.to_string()
+    fn resolved(&self, py: Python<'_>) -> String {
+        py.detach(|| self.scenario.resolved.to_string())
     }
 
     /// What `convsim plan --format json` prints.
-    fn plan(&self) -> String {
-        convsim::front::plan(&self.scenario).to_string()
+    fn plan(&self, py: Python<'_>) -> PyResult<String> {
+        let scenario = Arc::clone(&self.scenario);
+        wait_for(py, None, move |_| front::plan(&scenario).to_string())
+    }
+
+    /// Of each point its identity, its name and the values that are swept, by path, as JSON.
+    fn points(&self, py: Python<'_>) -> PyResult<String> {
+        let scenario = Arc::clone(&self.scenario);
+        wait_for(py, None, move |_| {
+            let point = |point: &Point| {
+                let axes: Map<String, Value> = point.axes.iter().cloned().collect();
+                json!([format!("{:016x}", point.id), point.configuration, axes])
+            };
+            scenario.points.iter().map(point).collect::<Value>().to_string()
+        })
     }
 
     fn metrics(&self) -> Vec<MetricEntry> {
@@ -165,24 +192,25 @@ impl Loaded {
         ran(py, columns)?.into_dict(py, &self.scenario.columns())
     }
 
-    /// What became of the expectations, in the order of the file.
+    /// What became of the expectations, in the order of the file, and what failed.
     #[pyo3(signature = (threads, progress=None))]
     fn check<'py>(
         &self,
         py: Python<'py>,
         threads: usize,
         progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    ) -> PyResult<(Vec<Bound<'py, PyDict>>, Option<Failures>)> {
         let scenario = Arc::clone(&self.scenario);
         let judged = wait_for(py, progress, move |mut watch| {
             let columns = scenario.columns();
-            settle_expectations(&scenario, &columns, |batches, kept| {
+            let judged = settle_expectations(&scenario, &columns, |batches, kept| {
                 watch.expect_batches(batches);
                 let sinks: &mut [&mut dyn RowSink] = &mut [kept, &mut watch];
                 experiment::run(&scenario, batches, threads, sinks)
-            })
+            })?;
+            Ok((judged.0, watch.failures(&scenario)))
         })?;
-        let (judgements, _) = ran(py, judged)?;
+        let (judgements, failures) = ran(py, judged)?;
         let mut entries = Vec::new();
         for (expectation, judgement) in self.scenario.expectations.iter().zip(judgements) {
             let entry = PyDict::new(py);
@@ -212,10 +240,10 @@ impl Loaded {
             entry.set_item("origin", &expectation.origin)?;
             entries.push(entry);
         }
-        Ok(entries)
+        Ok((entries, failures))
     }
 
-    /// Metric, pairs, first, second, difference, ratio, corrected p value.
+    /// Metric, pairs, first, second, difference, ratio, corrected p value; and what failed.
     #[pyo3(signature = (first, second, metrics, threads, progress=None))]
     #[allow(clippy::type_complexity)]
     fn compare(
@@ -226,7 +254,7 @@ impl Loaded {
         metrics: Option<Vec<String>>,
         threads: usize,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<(String, u64, Figure, Figure, Figure, Figure, f64)>> {
+    ) -> PyResult<(Vec<(String, u64, Figure, Figure, Figure, Figure, f64)>, Option<Failures>)> {
         let point = |name| front::point(&self.scenario, name).map_err(|e| exception(py, &e));
         let (first, second) = (point(first)?, point(second)?);
         let columns = self.scenario.columns();
@@ -237,7 +265,7 @@ impl Loaded {
                 names.iter().map(|name| find(name)).collect::<PyResult<_>>()?
             }
         };
-        let kept = self.kept(py, threads, progress, &[first, second], &chosen)?;
+        let (kept, failures) = self.kept(py, threads, progress, &[first, second], &chosen)?;
         let group = self.scenario.run.group() as usize;
         let means = |point| {
             let of = |&column: &usize| group_means(kept.values(point, column), group);
@@ -264,7 +292,7 @@ impl Loaded {
             let (first, second) = (figure(c.first), figure(c.second));
             (c.metric, c.pairs, first, second, figure(c.difference), figure(c.ratio), c.p_value)
         });
-        Ok(compared.collect())
+        Ok((compared.collect(), failures))
     }
 
     /// One replication again, with a record of what happened when.
@@ -280,7 +308,12 @@ impl Loaded {
             Some(name) => front::point(&self.scenario, name).map_err(|e| exception(py, &e))?,
         };
         let scenario = Arc::clone(&self.scenario);
-        let (row, trace) = wait_for(py, None, move |_| replay(&scenario, point, replication))?;
+        let (row, trace, failures) = wait_for(py, None, move |mut watch| {
+            let (row, trace) = replay(&scenario, point, replication);
+            // A watch that nobody wants any more takes no row, and nobody asks what failed.
+            let _ = watch.row(&row);
+            (row, trace, watch.failures(&scenario))
+        })?;
         let components = &self.scenario.components;
         Ok(Trace {
             components: components.iter().map(|(name, _)| name.clone()).collect(),
@@ -288,7 +321,15 @@ impl Loaded {
             status: row.status.name(),
             configuration: self.scenario.points[point].configuration.clone(),
             replication,
+            failures,
         })
+    }
+
+    /// Raises if `folder`, the scenario's folder of results, has rows with which parts of the scenario
+    /// could not be merged.
+    fn refuse_others(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+        let refused = py.detach(|| front::refuse_others(&folder, &self.scenario));
+        refused.map_err(|error| exception(py, &error))
     }
 
     /// Whether `folder` has every row of the part `part`, for instance "3/8".

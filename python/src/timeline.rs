@@ -1,13 +1,16 @@
 //! One replication, traced.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
 use convsim::engine::trace::Lane;
 use convsim::report::timeline::{Timeline, explain, text, write_chrome};
+
+use crate::waiting::Failures;
 
 /// What happened when in one replication.
 #[pyclass(frozen, module = "convsim._convsim")]
@@ -21,6 +24,9 @@ pub struct Trace {
     pub configuration: String,
     #[pyo3(get)]
     pub replication: u64,
+    /// Whether it failed, and how.
+    #[pyo3(get)]
+    pub failures: Option<Failures>,
 }
 
 /// Component, lane, name, start and end (the same for an instant) in seconds, value.
@@ -38,6 +44,18 @@ impl Trace {
     fn lane(&self, lane: Lane) -> String {
         let named = self.trace.lane_names.iter().find(|(known, _)| *known == lane);
         named.map_or_else(|| format!("lane {}", lane.lane), |(_, name)| name.clone())
+    }
+}
+
+/// The exception for `error`, with the name of the file at fault, as Python's own functions raise it.
+fn named(error: io::Error, path: PathBuf) -> PyErr {
+    match error.raw_os_error() {
+        Some(code) => {
+            let text = error.to_string();
+            let reason = text.split(" (os error").next().unwrap_or_default().to_owned();
+            PyOSError::new_err((code, reason, path.into_os_string()))
+        }
+        None => error.into(),
     }
 }
 
@@ -86,8 +104,11 @@ impl Trace {
 
     /// Writes the timeline for ui.perfetto.dev.
     fn write_chrome(&self, path: PathBuf) -> PyResult<()> {
-        let mut output = BufWriter::new(File::create(path)?);
-        write_chrome(self.timeline(), &mut output)?;
-        Ok(output.flush()?)
+        let written = File::create(&path).and_then(|file| {
+            let mut output = BufWriter::new(file);
+            write_chrome(self.timeline(), &mut output)?;
+            output.flush()
+        });
+        written.map_err(|error| named(error, path))
     }
 }

@@ -1,9 +1,9 @@
 //! Work on a thread of its own, while the thread that asked for it waits for it and for Ctrl-C.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use convsim::experiment::solve::source::Watcher;
 use convsim::experiment::{Batch, Row, RowSink};
+use convsim::scenario::Scenario;
 
 use crate::errors::ConvsimError;
 
@@ -26,12 +27,30 @@ struct Watched {
     unwanted: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
+    failed: AtomicU64,
+    first_failed: OnceLock<Row>,
 }
+
+/// How many replications failed, how many were run, and what became of the first of those.
+pub type Failures = (u64, u64, String);
 
 impl Watch {
     /// These will be run.
     pub fn expect_batches(&mut self, batches: &[Batch]) {
         self.expect(batches.iter().map(|b| b.replications.end - b.replications.start).sum());
+    }
+
+    /// What failed so that the command line ends with code 3; nothing if all is well.
+    pub fn failures(&self, scenario: &Scenario) -> Option<Failures> {
+        let row = self.0.first_failed.get()?;
+        let text = format!(
+            "replication {} of \"{}\": {}, {}",
+            row.replication,
+            scenario.points[row.point].configuration,
+            row.status.name(),
+            row.message.as_deref().unwrap_or(row.status.meaning())
+        );
+        Some((self.0.failed.load(Ordering::Relaxed), self.progress().0, text))
     }
 
     /// Replications done, and how many there are in all as far as is known.
@@ -41,7 +60,11 @@ impl Watch {
 }
 
 impl RowSink for Watch {
-    fn row(&mut self, _: &Row) -> io::Result<()> {
+    fn row(&mut self, row: &Row) -> io::Result<()> {
+        if row.status.is_failure() {
+            self.0.failed.fetch_add(1, Ordering::Relaxed);
+            self.0.first_failed.get_or_init(|| row.clone());
+        }
         self.0.done.fetch_add(1, Ordering::Relaxed);
         if self.0.unwanted.load(Ordering::Relaxed) {
             return Err(io::ErrorKind::Interrupted.into());

@@ -43,6 +43,24 @@ def test_it_answers_as_the_program_does(words):
     )
 
 
+@pytest.mark.skipif("CONVSIM_BINARY" not in os.environ, reason="CONVSIM_BINARY names no program")
+@pytest.mark.parametrize("what", ["run", "dask"])
+def test_what_the_package_costs_can_be_measured_as_the_docs_say(what):
+    [command] = [
+        line.split()
+        for line in (ROOT / "docs/beyond-one-machine.md").read_text().splitlines()
+        if line.startswith("python ") and f" {what} " in line
+    ]
+    command[command.index("target/release/convsim")] = os.environ["CONVSIM_BINARY"]
+    command[0] = sys.executable
+    done = subprocess.run(
+        [*command, "--rounds=1", "--replications=2"],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len([line for line in done.stdout.splitlines() if " clock " in line]) == 2
+
+
 def test_the_stubs_name_what_there_is():
     stubs = ast.parse((ROOT / "python/convsim/_convsim.pyi").read_text())
     for node in stubs.body:
@@ -56,6 +74,21 @@ def test_the_stubs_name_what_there_is():
     stubbed = {getattr(node, "name", "") for node in stubs.body}
     public = {name for name in dir(_convsim) if not name.startswith("_")}
     assert public <= stubbed
+
+
+def test_the_command_line_and_the_workers_do_without_pandas():
+    code = "import sys, convsim.__main__, convsim.dask._task; print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+    everything = (
+        "from convsim import *; print(sorted(set(__import__('convsim').__all__) - set(dir())))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", everything], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        convsim.nothing  # noqa: B018
 
 
 def test_everything_public_is_described():

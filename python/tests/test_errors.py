@@ -81,10 +81,88 @@ def test_unknown_names_say_which_there_are():
         convsim.compare(CHASSIS, "pop 1024", "pop 128", metrics=["loss"])
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, float("nan")])
-def test_what_is_no_value_of_a_scenario_is_refused(value):
-    with pytest.raises((TypeError, ValueError)):
-        convsim.load(CHASSIS).set("orchagent.pop_batch_size", value)
+def test_one_metric_is_a_text():
+    table = convsim.compare(
+        CHASSIS, "pop 1024", "pop 128", metrics="packet_loss_duration", replications=5
+    )
+    assert table["metric"].tolist() == ["packet_loss_duration"]
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), [1, float("inf")]])
+def test_what_is_no_value_of_a_scenario_is_refused_with_its_path(value):
+    size = "orchagent.pop_batch_size"
+    for change in ({"set": {size: value}}, {"vary": {size: [64, value]}}):
+        with pytest.raises((TypeError, ValueError), match=f"{size}: .* scenario: "):
+            convsim.plan(CHASSIS, **change)
+    with pytest.raises((TypeError, ValueError), match=f"{size}: .* scenario: "):
+        convsim.solve(CHASSIS, "largest", {size: [64, value]}, target="packet_loss_duration<=2s")
+
+
+def test_a_replication_is_counted_from_0():
+    with pytest.raises(ValueError, match="replication is -1: they are counted from 0"):
+        convsim.trace(CHASSIS, "pop 1024", -1)
+
+
+def test_replications_are_one_number_or_two():
+    for wrong in ((1, 2, 3), (1,)):
+        with pytest.raises(ValueError, match="give a number, or the fewest and the most"):
+            convsim.run(CHASSIS, replications=wrong)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError) as raised:
+        convsim.trace(CHASSIS).write(tmp_path / "nowhere" / "trace.json")
+    assert raised.value.filename == str(tmp_path / "nowhere" / "trace.json")
+    assert str(raised.value).startswith("[Errno 2] No such file or directory: ")
+
+
+def test_more_points_than_are_allowed_can_be_allowed():
+    vary = {"orchagent.pop_batch_size": range(1, 31)}
+    wanted = {"configurations": "pop 128", "vary": vary}
+    with pytest.raises(convsim.ScenarioError, match="max-points"):
+        convsim.plan(CHASSIS, **wanted, max_points=30)
+    assert len(convsim.plan(CHASSIS, **wanted, max_points=31)) == 31
+    assert len(convsim.run(CHASSIS, **wanted, max_points=31, replications=1)) == 31
+    with pytest.raises(convsim.ScenarioError, match="max-points"):
+        convsim.load(CHASSIS, max_points=1)
+
+
+# Users who think for 456 years: the second time is past the end of representable time.
+ENDLESS = """{
+  "name": "users",
+  "components": { "web": { "model": "http_pool", "clients": { "users": 5, "requests": 50 } } },
+  "configurations": [
+    { "name": "fine", "set": { "web.clients.think_time": "1 s" } },
+    { "name": "endless", "set": { "web.clients.think_time": "4000000 h" } }
+  ],
+  "run": { "replications": 20, "horizon": "5124095 h" },
+  "expect": [
+    { "configuration": "endless", "metric": "timeouts", "statistic": "mean", "at_least": 0, "source": "none" }
+  ]
+}"""
+
+
+def test_every_failure_is_said_where_the_command_line_ends_with_code_3(tmp_path):
+    file = tmp_path / "users.json"
+    file.write_text(ENDLESS)
+    command_line("run", file, "--output", tmp_path, "--no-plots", "--quiet", code=3)
+    first = 'first in replication 0 of "endless": time_overflow, something scheduled past the end'
+    failed = f"a model failed in 20 of {{}} replications, {first}"
+    with pytest.warns(convsim.ModelFailureWarning, match=failed.format(40)) as warned:
+        rows = convsim.run(file)
+    assert (rows["status"] == "time_overflow").sum() == 20
+    assert warned[0].filename == __file__
+    with pytest.warns(convsim.ModelFailureWarning, match=failed.format(40)):
+        convsim.compare(file, "fine", "endless")
+    with pytest.warns(convsim.ModelFailureWarning, match=failed.format(20)):
+        convsim.check(file)
+    with pytest.warns(convsim.ModelFailureWarning, match="failed in 1 of 1"):
+        convsim.trace(file, "endless")
+    with pytest.warns(convsim.ModelFailureWarning, match="time_overflow"):
+        convsim.solve(
+            file, "minimise", metric="elapsed", indifference="1 s",
+            configurations=["fine", "endless"], replications=(4, 8),
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("axis", [5, {"a": 1}])

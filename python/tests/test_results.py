@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -259,6 +261,51 @@ def test_a_scenario_survives_pickling():
     again = pickle.loads(pickle.dumps(scenario))
     assert again.seed == 5
     assert again.resolved == scenario.resolved
+
+
+def test_a_scenario_stays_what_it_is_when_the_program_goes_to_another_folder(tmp_path, monkeypatch):
+    file = CHASSIS.relative_to(Path.cwd())
+    scenario = convsim.load(os.fsencode(file))
+    assert scenario.path == file
+    monkeypatch.chdir(tmp_path)
+    assert scenario.path == CHASSIS
+    assert len(convsim.run(scenario, replications=1)) == len(scenario.configurations)
+    assert convsim.solve(
+        scenario, "largest", {"orchagent.pop_batch_size": [64, 128]},
+        target="packet_loss_duration<=2s", replications=20,
+    ).value == 128  # fmt: skip
+    again = pickle.loads(pickle.dumps(scenario.set("run.seed", 2)))
+    assert (again.seed, again.path) == (2, CHASSIS)
+
+
+def test_figures_have_the_confidence_of_the_scenario(tmp_path):
+    words = ["--set=run.confidence=0.8", "--replications=20", "--output", tmp_path, "--quiet"]
+    command_line("run", CHASSIS, *words, "--no-plots")
+    rows = convsim.run(CHASSIS, set={"run.confidence": 0.8}, replications=20)
+    summary_is_that_of_the_command_line(rows, from_csv(tmp_path / CHASSIS.stem, "summary.csv"))
+    wider = convsim.summary(rows, "packet_loss_duration", confidence=0.95)
+    narrow = convsim.summary(rows, "packet_loss_duration")
+    assert (wider["mean_high"] > narrow["mean_high"]).all()
+
+
+def test_rows_that_no_longer_say_how_they_were_run_are_not_taken_silently():
+    metric = "packet_loss_duration"
+    rows = convsim.run(
+        CHASSIS, configurations="pop 128", replications=8,
+        set={"run.antithetic": True, "run.confidence": 0.9},
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figures = convsim.summary(rows, metric)
+        bare = pd.DataFrame(rows.to_dict("list"))
+        assert bare.attrs == {}
+        given = convsim.summary(bare, metric, confidence=0.9, group=2)
+    pd.testing.assert_frame_equal(figures, given, check_dtype=False)
+    with pytest.warns(UserWarning) as warned:
+        convsim.summary(bare, metric)
+    texts = [str(warning.message) for warning in warned]
+    assert ["confidence=0.95 is taken" in texts[0], "group=1 is taken" in texts[1]] == [True, True]
+    assert warned[0].filename == __file__
 
 
 def test_what_a_scenario_says_can_be_read():

@@ -66,6 +66,53 @@ def test_other_threads_go_on_during_a_run():
     thread.join()
 
 
+LOADING = """
+import _thread, convsim, signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(0.5, _thread.interrupt_main).start()
+try:
+    # A million points are minutes, if it is not stopped.
+    convsim.plan(sys.argv[1], vary={"orchagent.pop_batch_size": "1..100000:linear:100000:whole",
+                 "orchagent.flap.count": "1..10:linear:10:whole"}, max_points=10_000_000)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+
+
+def test_ctrl_c_stops_reading_a_scenario_with_very_many_points():
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING, CHASSIS], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "stopped\n"), done.stderr
+
+
+def test_other_threads_go_on_while_points_are_made_and_listed():
+    steps = 0
+    ended = threading.Event()
+
+    def count():
+        nonlocal steps
+        while not ended.is_set():
+            steps += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        before = steps
+        loaded = (
+            convsim.load(CHASSIS)._changed(vary={"orchagent.pop_batch_size": range(1, 2001)})._loaded
+        )
+        made = steps
+        loaded.plan()
+        listed = steps
+    finally:
+        ended.set()
+        thread.join()
+    # One that may go on now and then only does not come so far in between.
+    assert made - before > 10_000
+    assert listed - made > 10_000
+
+
 def test_progress_counts_to_the_end():
     calls = []
     rows = convsim.run(

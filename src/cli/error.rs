@@ -51,6 +51,12 @@ pub enum Problem {
         "--fresh runs everything anew and replaces them; --output chooses another folder"
     ))]
     Changed { folder: PathBuf, differences: Vec<String> },
+    #[error("{} has the results of something else:\n{}", folder.display(), listed(differences))]
+    #[diagnostic(help(
+        "nothing was simulated, as merge could not put parts together with these; choose another \
+         folder with --output, or remove this one"
+    ))]
+    NotToMerge { folder: PathBuf, differences: Vec<String> },
     #[error("{} has no rows that were run with --shard", folder.display())]
     #[diagnostic(help("name the folders that convsim run --shard made, e.g. outputs/SCENARIO"))]
     NoShards { folder: PathBuf },

@@ -10,11 +10,12 @@ use miette::{MietteHandler, MietteHandlerOpts, Report, ReportHandler};
 use serde_json::Value;
 
 use super::error::{CliError, Problem};
+use super::interrupt::Signals;
 use super::run::refused;
-use super::{Cli, Command, compare, plan, solve};
+use super::{Cli, Command, Ended, compare, merge, perform, plan, solve};
 use crate::experiment::StoreError;
 use crate::experiment::solve::source::Watcher;
-use crate::scenario::{LoadError, MetricColumn, Scenario};
+use crate::scenario::{GivenFiles, LoadError, MetricColumn, Scenario};
 
 /// What `convsim run` was asked for.
 #[derive(Clone, Debug)]
@@ -101,6 +102,22 @@ pub fn ask(words: impl IntoIterator<Item = OsString>) -> Result<Asked, Refused> 
     }
 }
 
+/// Does what `words`, those of a command line `convsim run`, ask for with `files` in place of this
+/// machine's. Their paths are those that loading names, as in [`Scenario::files`].
+#[must_use]
+pub fn execute_with(words: impl IntoIterator<Item = OsString>, files: GivenFiles) -> Ended {
+    perform(words.into_iter().collect(), Signals::Left, Some(files))
+}
+
+/// Refuses the scenario's folder of results when it has rows with which the parts of `scenario`
+/// cannot be merged.
+///
+/// # Errors
+/// Whose rows they are, and in what they differ.
+pub fn refuse_others(folder: &Path, scenario: &Scenario) -> Result<(), Refused> {
+    Ok(merge::refuse_others(folder, scenario, None, false)?)
+}
+
 /// What a command line `convsim solve` asks for.
 #[derive(Debug)]
 pub struct Question(solve::Asked);
@@ -118,6 +135,12 @@ pub fn question(words: impl IntoIterator<Item = OsString>) -> Result<Question, R
 }
 
 impl Question {
+    /// The scenario whose points are run.
+    #[must_use]
+    pub const fn scenario(&self) -> &Scenario {
+        &self.0.scenario
+    }
+
     /// What `convsim solve --format json` prints; rows are shown to `watcher`.
     ///
     /// # Errors

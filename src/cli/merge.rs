@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::experiment::precision::settle_replications;
-use crate::experiment::store::{JOURNAL, SHARDS, read_origin};
+use crate::experiment::store::{JOURNAL, SHARDS, first_differences, read_origin};
 use crate::experiment::{Batch, Shard};
 use crate::scenario::{LoadOptions, Scenario};
 use clap::Args;
@@ -166,6 +166,28 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
     let settled = settled.map_err(|error| write_error(&folder, error))?;
     let recorded = recorded(&origin.options);
     write_results(&scenario, &mut store, &folder, &settled, recorded, &arguments.results)
+}
+
+/// Refuses to run parts of `scenario` beside rows with which they could not be merged: those in
+/// `folder`, the scenario's folder of results, and in other parts than `own` below it. With `fresh`
+/// the other parts are about to be replaced. What cannot be read is for merge to say.
+pub fn refuse_others(
+    folder: &Path,
+    scenario: &Scenario,
+    own: Option<Shard>,
+    fresh: bool,
+) -> Result<(), CliError> {
+    let whole = folder.join(JOURNAL);
+    let own = own.map(|own| folder.join(SHARDS).join(own.folder()).join(JOURNAL));
+    let others = find_journals(folder).unwrap_or_default().into_iter();
+    for path in others.filter(|path| *path == whole || (!fresh && Some(path) != own.as_ref())) {
+        let differences = first_differences(&path, scenario).unwrap_or_default();
+        if !differences.is_empty() {
+            let folder = path.parent().unwrap_or(&path).to_owned();
+            return Err(Problem::NotToMerge { folder, differences }.into());
+        }
+    }
+    Ok(())
 }
 
 /// The journals in `folder` and in the parts below it.

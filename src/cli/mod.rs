@@ -40,7 +40,9 @@ mod trace;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use crate::scenario::GivenFiles;
 use crate::scenario::problem::visible;
 use clap::{Parser, Subcommand};
 
@@ -118,17 +120,18 @@ pub struct Ended {
 /// to stdout, progress to stderr. Ctrl-C and SIGTERM end it early.
 #[must_use]
 pub fn execute(words: impl IntoIterator<Item = OsString>) -> Ended {
-    perform(words.into_iter().collect(), Signals::Watched)
+    perform(words.into_iter().collect(), Signals::Watched, None)
 }
 
 /// As [`execute`], within a program that minds its own signals.
 #[must_use]
 pub fn execute_within(words: impl IntoIterator<Item = OsString>) -> Ended {
-    perform(words.into_iter().collect(), Signals::Left)
+    perform(words.into_iter().collect(), Signals::Left, None)
 }
 
-fn perform(words: Vec<OsString>, signals: Signals) -> Ended {
-    let cli = match Cli::try_parse_from(&words) {
+/// `files` are those that `run` reads in place of this machine's.
+fn perform(words: Vec<OsString>, signals: Signals, files: Option<GivenFiles>) -> Ended {
+    let mut cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         // Help and version come this way, too, with exit code 0.
         Err(error) => {
@@ -138,6 +141,9 @@ fn perform(words: Vec<OsString>, signals: Signals) -> Ended {
             return Ended { code, errors: String::new() };
         }
     };
+    if let Command::Run(arguments) = &mut cli.command {
+        arguments.overrides.files = files.map(Arc::new);
+    }
     crate::experiment::keep_model_panics_quiet();
     let code = match dispatch(cli.command, &words, signals) {
         Ok(Outcome::Fine) => 0,

@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use crate::report::markdown::{row, rule};
-use crate::scenario::{LoadOptions, Point, Scenario, load};
+use crate::scenario::{GivenFiles, LoadOptions, Point, Scenario, load};
 use comfy_table::{Table, presets};
 use miette::IntoDiagnostic;
 use serde_json::{Map, Value, json};
@@ -58,6 +59,9 @@ pub struct Overrides {
     /// Refuse a scenario with more points than this.
     #[arg(long, value_name = "COUNT", default_value_t = LoadOptions::default().max_points)]
     pub max_points: usize,
+    /// The files to read in place of this machine's.
+    #[arg(skip)]
+    pub files: Option<Arc<GivenFiles>>,
 }
 
 impl From<&Overrides> for LoadOptions {
@@ -69,6 +73,7 @@ impl From<&Overrides> for LoadOptions {
             conditions: overrides.conditions.clone(),
             configurations: overrides.configurations.clone(),
             max_points: overrides.max_points,
+            files: overrides.files.clone(),
             ..Self::default()
         }
     }

@@ -26,7 +26,7 @@ use super::arguments::{Results, RunChanges, Running, ShardChoice, Stopping, load
 use super::error::{CliError, Problem};
 use super::format::Format;
 use super::interrupt::{Interrupt, Signals};
-use super::merge::Origin;
+use super::merge::{Origin, refuse_others};
 use super::plan::Overrides;
 use super::plot;
 use super::progress::Progress;
@@ -39,7 +39,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    overrides: Overrides,
+    pub overrides: Overrides,
     #[command(flatten)]
     stopping: Stopping,
     #[command(flatten)]
@@ -86,6 +86,12 @@ pub fn run(
     let (scenarios, options) = arguments.scenarios()?;
     refuse_same_names(&scenarios)?;
     let shard = arguments.shard.map(ShardChoice::resolve).transpose()?;
+    if let Some(shard) = shard {
+        for scenario in &scenarios {
+            let folder = arguments.results.output.join(&scenario.name);
+            refuse_others(&folder, scenario, Some(shard), arguments.fresh)?;
+        }
+    }
     let folders: Vec<ResultFolder> = scenarios
         .iter()
         .map(|scenario| {

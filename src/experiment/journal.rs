@@ -95,6 +95,17 @@ impl Journal {
 
     /// Gives every whole record with the place of its payload to `each`.
     pub(super) fn scan(&mut self, mut each: impl FnMut(u64, &[u8])) -> io::Result<()> {
+        self.scan_while(|place, payload| {
+            each(place, payload);
+            true
+        })
+    }
+
+    /// As [`Self::scan`], until `each` says that it has seen enough.
+    pub(super) fn scan_while(
+        &mut self,
+        mut each: impl FnMut(u64, &[u8]) -> bool,
+    ) -> io::Result<()> {
         let length = self.file.metadata()?.len();
         self.file.rewind()?;
         let mut reader = BufReader::with_capacity(READ_BUFFER, &self.file);
@@ -120,8 +131,11 @@ impl Journal {
             if checksum(&payload) != sum {
                 break;
             }
-            each(self.end + PREFIX as u64, &payload);
+            let more = each(self.end + PREFIX as u64, &payload);
             self.end = next;
+            if !more {
+                break;
+            }
         }
         Ok(())
     }

@@ -377,6 +377,21 @@ pub fn read_origin(path: &Path) -> io::Result<Option<Value>> {
     Ok(origin)
 }
 
+/// What keeps the rows of the journal `path` from being rows of `scenario`, a sentence each, as far
+/// as it can be told from what stands before the first of them: the journal is not read whole. A
+/// journal without rows binds nobody.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn first_differences(path: &Path, scenario: &Scenario) -> io::Result<Vec<String>> {
+    let mut contents = Contents::default();
+    Journal::open_to_read(path)?.scan_while(|offset, payload| {
+        contents.take(offset, payload);
+        contents.rows.is_empty()
+    })?;
+    Ok(if contents.rows.is_empty() { Vec::new() } else { contents.differences(scenario) })
+}
+
 /// What a journal has.
 #[derive(Debug, Default)]
 pub(super) struct Contents {

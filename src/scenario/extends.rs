@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::node::{Node, NodeValue};
 use super::parse::parse;
 use super::problem::{Problem, Problems};
-use super::source::{MAX_FILE_BYTES, Origin, Sources, read_text};
+use super::source::{MAX_FILE_BYTES, Origin, Sources};
 
 /// Keys that tell which kind of object it is; an object of another kind replaces instead of
 /// merging, because its other keys mean something else.
@@ -36,14 +36,14 @@ fn read(
         };
         problems.add(problem, if named_at.is_some() { "extends" } else { "" }, named_at);
     };
-    let text = match read_text(path, MAX_FILE_BYTES) {
+    let text = match sources.read(path, MAX_FILE_BYTES) {
         Ok(text) => text,
         Err(problem) => {
             fail(problem);
             return None;
         }
     };
-    let identity = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let identity = sources.identity(path);
     if let Some(first) = chain.iter().position(|(earlier, _)| *earlier == identity) {
         let mut names: Vec<String> = chain[first..].iter().map(|(_, name)| name.clone()).collect();
         names.push(shown);

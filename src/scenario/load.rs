@@ -27,7 +27,7 @@ const MAX_COMPONENTS: usize = 1000;
 /// # Errors
 /// Everything that is wrong with it, at once.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Scenario, Box<LoadError>> {
-    let mut sources = Sources::default();
+    let mut sources = Sources::of(options.files.clone());
     let mut problems = Problems::default();
     let tree = read_with_extended(path, &mut sources, &mut problems);
     let scenario = tree.and_then(|tree| build(path, tree, options, &mut sources, &mut problems));

@@ -56,6 +56,7 @@ pub use error::LoadError;
 pub use file::schema;
 pub use load::load;
 pub use overrides::LoadOptions;
+pub use source::GivenFiles;
 pub use types::{
     Expectation, MetricColumn, Point, Precision, Recorded, RelativeTo, RunSettings, Scenario,
     Seeding, Statistic,

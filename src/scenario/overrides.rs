@@ -5,6 +5,7 @@
 //! file that means the same, and everything after this needs to know only files.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ use super::node::{Entry, Node, NodeValue};
 use super::parse::parse;
 use super::path::Path;
 use super::problem::{Problem, Problems};
-use super::source::{Origin, Sources};
+use super::source::{GivenFiles, Origin, Sources};
 use super::vary::Variation;
 use crate::models::ModelKind;
 
@@ -47,6 +48,9 @@ pub struct LoadOptions {
     pub points: Vec<Settings>,
     /// Most points that the scenario may have.
     pub max_points: usize,
+    /// The files to read, by the paths under which they are asked for; those of this machine by
+    /// default.
+    pub files: Option<Arc<GivenFiles>>,
 }
 
 impl Default for LoadOptions {
@@ -60,6 +64,7 @@ impl Default for LoadOptions {
             only_varied: false,
             points: Vec::new(),
             max_points: 100_000,
+            files: None,
         }
     }
 }

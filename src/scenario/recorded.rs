@@ -106,7 +106,7 @@ impl Reader<'_> {
         let folder = self.known.sources.text_of(origin).map(|text| text.folder.clone());
         let path = folder.unwrap_or_default().join(file);
         let shown = path.display().to_string();
-        let cells = read_cells(&path, name);
+        let cells = read_cells(&path, name, self.known.sources);
         let read = |(row, cell): (u64, String)| {
             let number =
                 cell.parse::<f64>().map_or_else(|_| Value::from(cell.as_str()), Value::from);

@@ -4,12 +4,12 @@
 //! `{ "distribution": "empirical", "values": ["1.5 ms", ...] }`.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::node::{Node, NodeValue};
 use super::parse::join;
 use super::problem::{Problem, Problems};
-use super::source::{Sources, read_text};
+use super::source::Sources;
 use crate::quantities::duration::{format_duration, parse_duration};
 
 /// Largest recording that is read.
@@ -35,7 +35,7 @@ impl Recordings {
             let origin = node.get("file").map_or(node.origin, |file| file.origin);
             let folder = sources.text_of(origin).map(|text| text.folder.clone());
             let file = folder.unwrap_or_default().join(file);
-            match self.column(file, column, unit) {
+            match self.column(file, column, unit, sources) {
                 Err(problem) => problems.add(problem.clone(), path, Some(origin)),
                 Ok(values) => {
                     let values = values.iter().map(|v| Node::text(v.clone(), origin)).collect();
@@ -74,10 +74,11 @@ impl Recordings {
         file: PathBuf,
         column: String,
         unit: String,
+        sources: &Sources,
     ) -> &Result<Vec<String>, Problem> {
         self.columns
             .entry((file, column, unit))
-            .or_insert_with_key(|(file, column, unit)| read_column(file, column, unit))
+            .or_insert_with_key(|(file, column, unit)| read_column(file, column, unit, sources))
     }
 }
 
@@ -88,14 +89,19 @@ fn reference(node: &Node) -> Option<(String, String, String)> {
         .then(|| Some((text("file")?, text("column")?, text("unit")?)))?
 }
 
-fn read_column(file: &std::path::Path, column: &str, unit: &str) -> Result<Vec<String>, Problem> {
+fn read_column(
+    file: &Path,
+    column: &str,
+    unit: &str,
+    sources: &Sources,
+) -> Result<Vec<String>, Problem> {
     let value = |(row, cell): (u64, String)| {
         parse_duration(&format!("{cell} {unit}")).map(format_duration).map_err(|error| {
             let reason = format!("line {row}, column \"{column}\": \"{cell}\" in {unit}: {error}");
             Problem::BadRecording { file: file.display().to_string(), reason }
         })
     };
-    read_cells(file, column)?.into_iter().map(value).collect()
+    read_cells(file, column, sources)?.into_iter().map(value).collect()
 }
 
 /// The cells of a column of a CSV file, each with its line.
@@ -103,12 +109,13 @@ fn read_column(file: &std::path::Path, column: &str, unit: &str) -> Result<Vec<S
 /// # Errors
 /// A file without such a column or without rows.
 pub(super) fn read_cells(
-    file: &std::path::Path,
+    file: &Path,
     column: &str,
+    sources: &Sources,
 ) -> Result<Vec<(u64, String)>, Problem> {
     let shown = file.display().to_string();
     let bad = |reason: String| Problem::BadRecording { file: shown.clone(), reason };
-    let text = read_text(file, MAX_RECORDING_BYTES).map_err(|problem| match problem {
+    let text = sources.read(file, MAX_RECORDING_BYTES).map_err(|problem| match problem {
         Problem::FileMissing { .. } => bad("it does not exist".to_owned()),
         Problem::FileTooLarge { .. } => bad("it is larger than 100 MiB".to_owned()),
         other => other,

@@ -1,5 +1,6 @@
 //! Texts that values come from: files and command-line arguments, and places in them.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -43,14 +44,45 @@ pub struct SourceText {
     text: String,
 }
 
+/// Files by their paths as a scenario names them, in place of those of this machine.
+pub type GivenFiles = BTreeMap<PathBuf, Vec<u8>>;
+
 /// All texts that a scenario was read from.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     texts: Vec<Arc<SourceText>>,
     files: Vec<PathBuf>,
+    given: Option<Arc<GivenFiles>>,
 }
 
 impl Sources {
+    /// Reads from `given` alone, if there is that.
+    #[must_use]
+    pub fn of(given: Option<Arc<GivenFiles>>) -> Self {
+        Self { given, ..Self::default() }
+    }
+
+    /// Reads a text file whole, within `limit` bytes.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn read(&self, path: &Path, limit: u64) -> Result<String, Problem> {
+        let Some(given) = &self.given else { return read_text(path, limit) };
+        let file = path.display().to_string();
+        match given.get(path) {
+            None => Err(Problem::FileMissing { file }),
+            Some(bytes) if bytes.len() as u64 > limit => Err(Problem::FileTooLarge { file, limit }),
+            Some(bytes) => text_of(bytes.clone(), file),
+        }
+    }
+
+    /// What tells the file at `path` from every other.
+    #[must_use]
+    pub fn identity(&self, path: &Path) -> PathBuf {
+        let canonical = self.given.is_none().then(|| std::fs::canonicalize(path).ok());
+        canonical.flatten().unwrap_or_else(|| path.to_owned())
+    }
+
     /// Adds a text and returns the place of the whole of it.
     pub fn add(&mut self, name: String, folder: PathBuf, text: String) -> Origin {
         let source = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
@@ -204,7 +236,7 @@ impl SourceCode for SourceText {
 ///
 /// # Errors
 /// What is wrong with the file.
-pub fn read_text(path: &Path, limit: u64) -> Result<String, Problem> {
+fn read_text(path: &Path, limit: u64) -> Result<String, Problem> {
     let shown = path.display().to_string();
     let unreadable = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => Problem::FileMissing { file: shown.clone() },
@@ -225,6 +257,10 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String, Problem> {
     if bytes.len() as u64 > limit {
         return Err(Problem::FileTooLarge { file: shown, limit });
     }
+    text_of(bytes, shown)
+}
+
+fn text_of(bytes: Vec<u8>, file: String) -> Result<String, Problem> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(match text.strip_prefix('\u{feff}') {
             Some(rest) => rest.to_owned(),
@@ -234,7 +270,7 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String, Problem> {
             let offset = error.utf8_error().valid_up_to();
             let before = &error.as_bytes()[..offset];
             let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-            Err(Problem::NotUtf8 { file: shown, offset, line })
+            Err(Problem::NotUtf8 { file, offset, line })
         }
     }
 }

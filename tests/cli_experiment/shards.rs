@@ -82,10 +82,28 @@ fn parts_from_several_folders_count_once() {
 fn parts_of_different_runs_are_refused() {
     let place = Place::with_scenario("links", "");
     ok(&place, &["run", "links.json", "--shard", "1/2"]);
-    ok(&place, &["run", "links.json", "--shard", "2/2", "--seed", "9"]);
+    ok(&place, &["run", "links.json", "--shard", "2/2", "--seed", "9", "--fresh"]);
     let refused = place.convsim(&["merge", "outputs/links"]);
     assert_eq!(code(&refused), 2);
     assert!(stderr(&refused).contains("seed was 9, is 7"), "{}", stderr(&refused));
+}
+
+#[test]
+fn a_part_is_not_run_beside_rows_with_which_it_cannot_be_merged() {
+    for earlier in [&["--shard", "1/2"][..], &[]] {
+        let place = Place::with_scenario("links", "");
+        ok(&place, &[&["run", "links.json"], earlier].concat());
+        let other = ["run", "links.json", "--shard", "1/3", "--seed", "9"];
+        let refused = place.convsim(&other);
+        assert_eq!(code(&refused), 2);
+        assert!(stderr(&refused).contains("seed was 7, is 9"), "{}", stderr(&refused));
+        assert!(stderr(&refused).contains("nothing was simulated"), "{}", stderr(&refused));
+        assert!(!place.path("outputs/links/shards/1-of-3").exists());
+        // What was there goes on as it was.
+        ok(&place, &["run", "links.json", "--shard", "1/2"]);
+        ok(&place, &["run", "links.json", "--shard", "2/2"]);
+        ok(&place, &["merge", "outputs/links"]);
+    }
 }
 
 #[test]

@@ -15,10 +15,34 @@ from pathlib import Path
 
 from convsim import ConvsimError, _convsim
 
+#: How long it is waited for a scheduler to answer, in seconds.
+CONNECT = 20.0
+#: What a machine without Dask is told.
+INSTALL = (
+    "this needs Dask: pip install 'distributed>=2024.8', or pip install '.[dask]' in convsim's folder"
+)
+
 EPILOGUE = """\
 Exit codes: those of convsim run; 2 also when the scheduler went away or parts failed for good. The
 same command again goes on from what is complete.
 """
+
+
+#: Options of ``convsim run`` that say what is run, with what they take.
+SEVERAL = {
+    "--set": ("PATH=VALUE", "fix a parameter in every configuration"),
+    "--vary": ("PATH=VALUES", "sweep a parameter: path=32,64 or path=32..4096:log2"),
+    "--where": ("CONDITION", "leave out points of the sweep that do not meet it"),
+    "--configuration": ("NAME", "run only this one, without the file's sweep"),
+}
+ONCE = {
+    "--design": ("NAME:POINTS", "fill the space of ranges: sobol:64"),
+    "--replications": ("N|MIN..MAX", "of each point; with --until the fewest and the most"),
+    "--until": ("METRIC<=N%", "more replications until a figure is known so well"),
+    "--seed": ("N", "master seed of all random streams"),
+    "--horizon": ("DURATION", 'virtual time at which a replication ends: "300 s"'),
+    "--max-points": ("COUNT", "refuse a scenario with more points than this"),
+}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -38,32 +62,46 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--workers", metavar="N", type=_count, help="of the local cluster; all processors by default")
     add("--shards", metavar="N", type=_count, default=16, help="how many parts (16)")
-    add("--retries", metavar="N", type=int, default=3, help="of a part that failed (3)")
+    add(
+        "--retries", metavar="N", type=_number, default=3,
+        help="how often a part that failed is run again, on other workers while there are any (3)",
+    )  # fmt: skip
     add("--threads", metavar="N", type=_count, default=1, help="of each part (1)")
     add("--output", metavar="DIR", type=Path, default=Path("outputs"), help="as in convsim run")
     add("--fresh", action="store_true", help="forget the parts of an earlier sweep")
     add("--no-plots", action="store_true", help="as in convsim run")
     add("--quiet", "-q", action="store_true", help="print nothing but errors")
     changes = parser.add_argument_group("what is run, as in convsim run")
-    for option in ("--set", "--vary", "--where", "--configuration"):
-        changes.add_argument(option, action="append", default=[], metavar="...")
-    for option in ("--design", "--replications", "--until", "--seed", "--horizon", "--max-points"):
-        changes.add_argument(option, metavar="...")
+    for option, (metavar, text) in SEVERAL.items():
+        text += "; can be given several times"
+        changes.add_argument(option, action="append", default=[], metavar=metavar, help=text)
+    for option, (metavar, text) in ONCE.items():
+        changes.add_argument(option, metavar=metavar, help=text)
     return parser
 
 
 def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no number from 1")
+    return _number(text, 1)
+
+
+def _number(text: str, least: int = 0) -> int:
+    if not (text.isascii() and text.isdigit()) or int(text) < least:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number from {least}")
     return int(text)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; gives its exit code."""
-    asked = parser().parse_args(arguments)
+    understood = parser()
+    asked = understood.parse_args(arguments)
+    if asked.scheduler and asked.workers:
+        understood.error("--workers is for --local-cluster; a scheduler has the workers that it has")
     try:
         return _run(asked)
     except ConvsimError as error:
+        print(f"convsim-dask: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
         print(f"convsim-dask: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -78,7 +116,7 @@ def _run(asked: argparse.Namespace) -> int:
     try:
         from convsim.dask._sweep import Sweep
     except ModuleNotFoundError as error:
-        raise ConvsimError(f"{error}; pip install 'convsim[dask]' installs what this needs") from None
+        raise ConvsimError(f"{error}; {INSTALL}") from None
 
     def tell(text: str) -> None:
         if not asked.quiet:
@@ -95,15 +133,14 @@ def _run(asked: argparse.Namespace) -> int:
         alone=60.0 if asked.local_cluster else Sweep.alone,
         tell=tell,
     )
-    if asked.fresh:
-        sweep.forget()
-    if sweep.missing():
+    sweep.prepare(asked.fresh)
+    if asked.fresh or sweep.missing():
         with _client(asked) as client:
-            sweep.run(client)
+            sweep.run(client, asked.fresh)
     words = ["convsim", "merge", f"--scenario={asked.scenario}", f"--output={asked.output}"]
     words += ["--no-plots"] if asked.no_plots else []
     words += ["--quiet"] if asked.quiet else []
-    code, errors = _convsim.execute([*words, str(sweep.folder)])
+    code, errors = _convsim.execute([*words, "--", str(sweep.folder)])
     sys.stderr.write(errors)
     return code
 
@@ -134,7 +171,7 @@ def _client(asked: argparse.Namespace) -> Iterator:
             yield client
         return
     try:
-        client = Client(asked.scheduler, timeout="20s")
+        client = Client(asked.scheduler, timeout=CONNECT)
     except (OSError, ValueError) as error:
         raise ConvsimError(f"there is no scheduler at {asked.scheduler}: {error}") from None
     with client:

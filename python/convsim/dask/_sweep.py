@@ -1,40 +1,25 @@
-"""The parts of a scenario on the workers of a Dask cluster, and their rows back here."""
+"""A scenario in parts: their rows in a folder, from the workers of a Dask cluster."""
 
 from __future__ import annotations
 
 import os
-import platform
-import queue
-import sys
-import time
+import shutil
+import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from distributed import Client, Future, KilledWorker
+from distributed import Client
 
 from convsim import ConvsimError, _convsim
-from convsim.dask._task import Files, travelling
-
-#: A scheduler that has not answered for so long is taken for lost, in seconds.
-PATIENCE = 30.0
-#: How often a quiet scheduler is asked whether it is there, in seconds.
-ASK = 5.0
-#: Files up to this many bytes travel with each part. Beyond, they are a task of their own, that parts
-#: depend on: Dask then prefers the workers that have them, which spreads parts less evenly.
-CARRIED = 1 << 16
-#: Workers that may die under a part before it is given up. A machine that is taken away is nobody's
-#: fault, and Dask's own limit of 3 is soon reached on machines that come and go.
-ALLOWED_FAILURES = 10
+from convsim.dask._running import Running
+from convsim.dask._task import Files, PartError
+from convsim.dask._workers import check_workers, raise_allowed_failures
 
 
-class SchedulerLost(ConvsimError):
-    """The scheduler went away; what had come back is kept."""
-
-
-class UnfitWorkers(ConvsimError):
-    """There is no worker, or some have no convsim or another version of it."""
+class Unwritable(ConvsimError):
+    """Rows cannot be kept on this machine."""
 
 
 class PartsFailed(ConvsimError):
@@ -75,8 +60,32 @@ class Sweep:
         """Where the rows of a part are kept."""
         return self.folder / "shards" / f"{number}-of-{self.shards}"
 
+    def prepare(self, fresh: bool = False) -> None:
+        """Sees to it that rows can be kept and merged, before anything is run.
+
+        :param fresh: the rows of an earlier sweep will be forgotten.
+        :raises Unwritable: when nothing can be written to the folder.
+        :raises ConvsimError: when it has the rows of something else.
+        """
+        parts = self.folder / "shards"
+        try:
+            parts.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=parts) as file:
+                # A full disk takes a name, but no content.
+                file.write(bytes(4096))
+        except OSError as error:
+            raise Unwritable(
+                f"results cannot be written to {self.folder}: {error}; nothing was simulated; choose "
+                "a folder that can be written to with --output"
+            ) from None
+        if not fresh:
+            try:
+                self.loaded.refuse_others(self.folder)
+            except ConvsimError as error:
+                raise ConvsimError(f"{error}\n--fresh forgets all rows that are there") from None
+
     def forget(self) -> None:
-        """Removes the parts of an earlier sweep."""
+        """Removes the rows of an earlier sweep."""
         for journal in self.folder.glob("shards/*/rows.journal"):
             journal.unlink()
         (self.folder / "rows.journal").unlink(missing_ok=True)
@@ -92,35 +101,53 @@ class Sweep:
         return self.loaded.has_part(folder, f"{number}/{self.shards}")
 
     def keep(self, number: int, rows: bytes) -> None:
-        """Keeps the rows of a part, whole or not at all."""
+        """Keeps the rows of a part, whole or not at all.
+
+        :raises PartError: when they are not the rows of the part.
+        :raises Unwritable: when they cannot be written.
+        """
         folder = self.part_folder(number)
-        folder.mkdir(parents=True, exist_ok=True)
         # Two sweeps into one folder must not write to one file.
-        temporary = folder / f".rows.journal.{os.getpid()}-{uuid.uuid4().hex}"
+        incoming = folder / f".rows.journal.{os.getpid()}-{uuid.uuid4().hex}"
+        journal = incoming / "rows.journal"
         try:
-            with temporary.open("wb") as file:
+            incoming.mkdir(parents=True)
+            with journal.open("wb") as file:
                 file.write(rows)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.replace(folder / "rows.journal")
+            self._refuse_other_rows(incoming, number)
+            journal.replace(folder / "rows.journal")
+        except OSError as error:
+            raise Unwritable(
+                f"writing to {folder} failed: {error}; nothing is half written, the parts before it "
+                "are kept, and the same command goes on from there"
+            ) from None
         finally:
-            temporary.unlink(missing_ok=True)
+            shutil.rmtree(incoming, ignore_errors=True)
 
-    def files(self) -> tuple[Files, str]:
-        """The content of every file of the scenario, and the name of the scenario among them."""
-        paths = [Path(os.path.abspath(path)) for path in self.loaded.files]
-        root = Path(os.path.commonpath([path.parent for path in paths]))
-        contents = {str(path.relative_to(root)): path.read_bytes() for path in paths}
-        return contents, str(Path(os.path.abspath(self.file)).relative_to(root))
+    def _refuse_other_rows(self, folder: Path, number: int) -> None:
+        try:
+            complete = self.loaded.has_part(folder, f"{number}/{self.shards}")
+        except ConvsimError as error:
+            raise PartError(f"the rows that came are not those of the sweep: {error}") from None
+        if not complete:
+            raise PartError("the rows that came are not all of the part")
 
-    def run(self, client: Client) -> None:
-        """Runs what is missing on the workers of ``client``.
+    def files(self) -> Files:
+        """The content of every file of the scenario, by the path under which it is asked for."""
+        return {str(path): Path(path).read_bytes() for path in self.loaded.files}
 
-        :raises UnfitWorkers: before anything is run.
+    def run(self, client: Client, fresh: bool = False) -> None:
+        """Runs what is missing on the workers of ``client``; with ``fresh`` everything anew.
+
+        :raises UnfitWorkers: before anything is run or forgotten.
         :raises SchedulerLost: when the scheduler went away.
         :raises PartsFailed: when some parts failed for good; the others are all here.
+        :raises Unwritable: when rows cannot be kept.
         """
-        missing = self.missing()
+        self.prepare(fresh)
+        missing = self.missing() if not fresh else list(range(1, self.shards + 1))
         here = self.shards - len(missing)
         if here:
             self.tell(f"{here} of {self.shards} parts are here already")
@@ -128,10 +155,12 @@ class Sweep:
             return
         check_workers(client)
         raise_allowed_failures(client)
-        failed, suspects = _Running(self, client, missing).wait()
+        if fresh:
+            self.forget()
+        failed, suspects = Running(self, client, missing).wait()
         # Dask blames a worker's death on all that it had been given. Alone, a part answers for itself.
         for number in suspects:
-            again, deadly = _Running(self, client, [number]).wait()
+            again, deadly = Running(self, client, [number]).wait()
             failed |= again | deadly
         if failed:
             raise PartsFailed(self._failed_text(failed))
@@ -140,165 +169,3 @@ class Sweep:
         lines = [f"{len(failed)} of {self.shards} parts failed; the others are kept in {self.folder}"]
         lines += [f"part {number}/{self.shards}: {text}" for number, text in sorted(failed.items())]
         return "\n".join([*lines, "the same command again runs just what is missing"])
-
-
-def check_workers(client: Client, patience: float = 60.0) -> None:
-    """Sees to it that there are workers and that all have this version of convsim."""
-    try:
-        client.wait_for_workers(1, timeout=patience)
-    except TimeoutError:
-        text = f"the scheduler has had no worker for {patience:.0f} s; start one: dask worker ADDRESS"
-        raise UnfitWorkers(text) from None
-    versions = client.get_versions(packages=["convsim"])["workers"]
-    wanted = _convsim.__version__
-    here = _minor(platform.python_version())
-    unfit = []
-    for address, version in versions.items():
-        packages = version["packages"]
-        if packages.get("convsim") != wanted:
-            has = packages.get("convsim")
-            unfit.append(f"  {address} has {f'convsim {has}' if has else 'no convsim'}")
-        elif _minor(packages["python"]) != here:
-            unfit.append(f"  {address} has Python {packages['python']}, here it is {here}")
-    if unfit:
-        raise UnfitWorkers(
-            "\n".join([
-                f"this is convsim {wanted}, but {len(unfit)} of {len(versions)} workers differ:",
-                *unfit,
-                f"on each of these machines: {how_to_install(wanted)}",
-            ])
-        )
-
-
-def _minor(version: str) -> str:
-    """Tasks travel between interpreters of one minor version."""
-    return ".".join(version.split(".")[:2])
-
-
-def how_to_install(version: str) -> str:
-    """What brings convsim to a worker's machine."""
-    return (
-        f"pip install convsim-{version}-cp311-abi3-*.whl (one file: pip wheel --no-deps . makes it "
-        "in convsim's folder), then start the worker again"
-    )
-
-
-def raise_allowed_failures(client: Client) -> None:
-    """Lets more workers die under a task than Dask does by itself; never fewer."""
-
-    def allow(dask_scheduler) -> None:
-        most = max(dask_scheduler.allowed_failures, ALLOWED_FAILURES)
-        dask_scheduler.allowed_failures = most
-
-    client.run_on_scheduler(allow)
-
-
-class _Running:
-    """Parts on their way."""
-
-    def __init__(self, sweep: Sweep, client: Client, numbers: list[int]) -> None:
-        self.sweep, self.client = sweep, client
-        self.ended: queue.Queue[Future] = queue.Queue()
-        self.total = len(numbers)
-        self.started = time.monotonic()
-        self.failed: dict[int, str] = {}
-        self.deadly: dict[int, str] = {}
-        # Keys of an earlier sweep may still be known to the scheduler, with how they ended.
-        sweep_key = f"convsim-{sweep.loaded.name}-{uuid.uuid4().hex[:8]}"
-        files, name = sweep.files()
-        files_task, part_task = travelling()
-        if sum(map(len, files.values())) > CARRIED:
-            files = client.submit(files_task, files, key=f"{sweep_key}-files", pure=False)
-        self.parts: dict[Future, int] = {}
-        for number in numbers:
-            # Keys that are pairs make one group of the parts, which the scheduler deals out one by one.
-            future = client.submit(
-                part_task, files, name, sweep.words, f"{number}/{sweep.shards}",
-                sweep.threads, _convsim.__version__,
-                key=(sweep_key, number), pure=False, retries=sweep.retries,
-            )  # fmt: skip
-            self.parts[future] = number
-            future.add_done_callback(self.ended.put)
-
-    def wait(self) -> tuple[dict[int, str], dict[int, str]]:
-        """Keeps the rows of each part as it ends; gives what went wrong in those that failed, and in
-        those under which workers died."""
-        try:
-            for future in self._ended():
-                if self._take(future, self.parts[future]):
-                    del self.parts[future]
-                    future.release()
-                else:
-                    # The worker died with the rows; another one makes them again.
-                    future.add_done_callback(self.ended.put)
-        except BaseException:
-            self._let_go()
-            raise
-        return self.failed, self.deadly
-
-    def _take(self, future: Future, number: int) -> bool:
-        """Keeps the rows of a part that ended; false when they were lost on the way."""
-        outcome = "is here"
-        try:
-            rows = future.result(timeout=PATIENCE)
-        except Exception as error:  # The part's own error, or whatever became of the connection.
-            if self.client.status != "running" or future.status == "cancelled":
-                raise self._lost() from error
-            if future.status != "error":
-                return False
-            outcome = "failed"
-            text = f"{type(error).__name__}: {error}"
-            if isinstance(error, ModuleNotFoundError):
-                text += f"; {how_to_install(_convsim.__version__)}"
-            (self.deadly if isinstance(error, KilledWorker) else self.failed)[number] = text
-        else:
-            self.sweep.keep(number, rows)
-        spent = time.monotonic() - self.started
-        ended = self.total - len(self.parts) + 1
-        shards = self.sweep.shards
-        self.sweep.tell(f"part {number}/{shards} {outcome}; {ended} of {self.total} in {spent:.0f} s")
-        return True
-
-    def _ended(self) -> Iterator[Future]:
-        """Each part as it ends; asks a quiet scheduler whether it is still there."""
-        answered = seen = time.monotonic()
-        while self.parts:
-            try:
-                yield self.ended.get(timeout=ASK)
-                answered = seen = time.monotonic()
-                continue
-            except queue.Empty:
-                pass
-            if self.client.status != "running":
-                raise self._lost()
-            try:
-                identity = self.client.sync(self.client.scheduler.identity, callback_timeout=ASK)
-                answered = time.monotonic()
-            except Exception:  # Lost connections and late answers come in many types.
-                if time.monotonic() - answered > PATIENCE:
-                    raise self._lost() from None
-                continue
-            if identity.get("n_workers", len(identity.get("workers", ()))):
-                seen = answered
-            elif answered - seen > self.sweep.alone:
-                gone = f"all workers have been gone for {self.sweep.alone:.0f} s"
-                raise UnfitWorkers(f"{gone}; {self._kept()}")
-            else:
-                self.sweep.tell("no worker is connected; waiting for one")
-
-    def _lost(self) -> SchedulerLost:
-        return SchedulerLost(f"the scheduler went away; {self._kept()}")
-
-    def _kept(self) -> str:
-        here = self.sweep.shards - len(self.sweep.missing())
-        return (
-            f"{here} of {self.sweep.shards} parts are kept in {self.sweep.folder}. Start a scheduler "
-            "and workers, and give the same command again: it goes on from there"
-        )
-
-    def _let_go(self) -> None:
-        """Nobody waits for the rest any more."""
-        try:
-            self.client.cancel(list(self.parts), force=True)
-        except Exception as error:  # The reason for letting go matters more than this.
-            print(f"convsim-dask: the rest could not be cancelled: {error}", file=sys.stderr)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from convsim import _convsim
 
-#: The scenario's files by their paths below a folder that they have in common.
+#: The scenario's files by their paths, as loading names them where the sweep was started.
 Files = dict[str, bytes]
 
 
@@ -22,16 +22,23 @@ def travelling() -> tuple[Callable[[Files], Files], Callable[..., bytes]]:
 
     Functions made within a function travel as themselves, so a worker without convsim can still be
     told to run them, and say what it lacks. The files are a task, too: unlike scattered data, a
-    scheduler can make them anew when the worker that held them is lost.
+    scheduler can make them anew when the worker that held them is lost. An error says in ``worker``
+    on which one it came about.
     """
 
     def files_task(files):
         return files
 
     def part_task(*arguments):
-        from convsim.dask._task import run_part
+        try:
+            from convsim.dask._task import run_part
 
-        return run_part(*arguments)
+            return run_part(*arguments)
+        except Exception as error:
+            from distributed import get_worker
+
+            error.worker = get_worker().address
+            raise
 
     return files_task, part_task
 
@@ -42,22 +49,18 @@ def run_part(
     """Runs ``convsim run --shard`` for ``part``, such as ``"3/8"``; gives the rows as they are kept.
 
     It needs nothing but its arguments and leaves nothing behind, so it can be run again, on any
-    worker, as often as it takes.
+    worker, as often as it takes. Every file that the scenario names is one of ``files``: what this
+    machine has under that path is not looked at.
     """
     if _convsim.__version__ != version:
         raise PartError(f"this worker has convsim {_convsim.__version__}, the sweep needs {version}")
     # Several tasks, and workers of a cluster on one machine, share a folder.
     with tempfile.TemporaryDirectory(prefix=f"convsim-{os.getpid()}-", dir=_folder()) as name:
-        folder = Path(name)
-        for path, content in files.items():
-            file = folder / "in" / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-        output = folder / "out"
+        output = Path(name)
         options = [f"--shard={part}", f"--threads={threads}", f"--output={output}"]
-        options += ["--quiet", "--progress=none"]
-        file = str(folder / "in" / scenario)
-        code, errors = _convsim.execute(["convsim", "run", *words, *options, file])
+        options += ["--quiet", "--progress=none", "--"]
+        command = ["convsim", "run", *words, *options, scenario]
+        code, errors = _convsim.execute(command, files=files)
         if code != 0:
             raise PartError(errors.strip() or f"convsim ended with code {code}")
         [journal] = output.glob("*/shards/*/rows.journal")

@@ -1,18 +1,18 @@
 """What the package costs beside the command line, in processor time and on the clock.
 
-    python python/measure.py run  target/release/convsim    # convsim.run beside `convsim run`
-    python python/measure.py dask target/release/convsim    # a sweep on two workers beside two shells
+    python python/benches/measure.py run  target/release/convsim  # convsim.run beside `convsim run`
+    python python/benches/measure.py dask target/release/convsim  # a sweep on two workers beside two shells
 
 Runs alternate, and the least of each is compared, so that a busy machine disturbs little.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import os
 import resource
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -20,9 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 FILE = "scenarios/chassis-packet-pop-batch.json"
-ROUNDS = 5
-#: Of the sweep on Dask: so many parts of about a second each.
-SHARDS, REPLICATIONS = 16, 800
+#: Replications of each point: 3600 in all of a run, and parts of about a second of the sweep on Dask.
+REPLICATIONS = {"run": 200, "dask": 800}
+#: Parts of the sweep on Dask.
+SHARDS = 16
 
 
 def processor_time() -> float:
@@ -39,11 +40,13 @@ def measured(work: Callable[[], object], spent: Callable[[], float]) -> tuple[fl
 
 
 def alternate(
-    ways: dict[str, Callable[[], object]], spent: Callable[[], float] = processor_time
+    ways: dict[str, Callable[[], object]],
+    rounds: int,
+    spent: Callable[[], float] = processor_time,
 ) -> None:
     """Prints the least of each way, and what each costs beside the first."""
     figures: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, work in ways.items():
             figures[name].append(measured(work, spent))
     least = {name: tuple(map(min, zip(*pairs, strict=True))) for name, pairs in figures.items()}
@@ -55,28 +58,30 @@ def alternate(
         )
 
 
-def compare_run(binary: str) -> None:
-    """The same 3600 replications on one thread, with everything that each way makes of them."""
+def compare_run(binary: str, replications: int, rounds: int) -> None:
+    """The same replications on one thread, with everything that each way makes of them."""
     import convsim
 
     def command() -> None:
         with tempfile.TemporaryDirectory() as output:
-            words = [binary, "run", FILE, "--replications=200", "--threads=1", "--quiet", "--no-plots"]
-            subprocess.run([*words, f"--output={output}"], check=True)
+            words = [binary, "run", FILE, "--threads=1", "--quiet", "--no-plots"]
+            words += [f"--replications={replications}", f"--output={output}"]
+            subprocess.run(words, check=True)
 
-    alternate({
+    ways = {
         "convsim run --no-plots": command,
-        "convsim.run": lambda: convsim.run(FILE, replications=200, threads=1),
-    })
+        "convsim.run": lambda: convsim.run(FILE, replications=replications, threads=1),
+    }
+    alternate(ways, rounds)
 
 
-def compare_dask(binary: str) -> None:
+def compare_dask(binary: str, replications: int, rounds: int) -> None:
     """All parts on two workers, beside the same parts from two shells; the cluster stands already."""
     from distributed import Client, LocalCluster, get_task_stream
 
     from convsim.dask._sweep import Sweep
 
-    words = [f"--replications={REPLICATIONS}"]
+    words = [f"--replications={replications}"]
 
     def shells() -> None:
         with tempfile.TemporaryDirectory() as output, ThreadPoolExecutor(2) as pool:
@@ -98,7 +103,8 @@ def compare_dask(binary: str) -> None:
         print_gaps(stream.data)
         # The scheduler and the client are this process.
         spent = lambda: processor_time() + sum(client.run(time.process_time).values())  # noqa: E731
-        alternate({f"two shells, {SHARDS} parts": shells, "Dask, two workers": on_dask}, spent)
+        ways = {f"two shells, {SHARDS} parts": shells, "Dask, two workers": on_dask}
+        alternate(ways, rounds, spent)
 
 
 def print_gaps(tasks: list[dict]) -> None:
@@ -120,5 +126,13 @@ def print_gaps(tasks: list[dict]) -> None:
 
 
 if __name__ == "__main__":
-    os.chdir(Path(__file__).resolve().parents[1])
-    {"run": compare_run, "dask": compare_dask}[sys.argv[1]](sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["run", "dask"])
+    parser.add_argument("binary", type=Path, help="the program convsim")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--replications", type=int, help="of each point")
+    asked = parser.parse_args()
+    binary = str(asked.binary.resolve())
+    os.chdir(Path(__file__).resolve().parents[2])
+    compare = {"run": compare_run, "dask": compare_dask}[asked.what]
+    compare(binary, asked.replications or REPLICATIONS[asked.what], asked.rounds)
