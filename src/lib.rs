@@ -3,9 +3,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-// The command line is written as one that uses the library from outside.
-extern crate self as convsim;
-
 mod cli;
 pub mod engine;
 pub mod experiment;

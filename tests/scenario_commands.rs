@@ -1,30 +1,19 @@
 //! The commands that only look at scenarios: schema, describe, new, plan.
 
-#[path = "../src/cli/describe.rs"]
-mod describe;
-#[path = "../src/cli/format.rs"]
-mod format;
-#[path = "../src/cli/new.rs"]
-mod new;
-#[path = "../src/cli/plan.rs"]
-mod plan;
-#[path = "../src/cli/schema.rs"]
-mod schema;
-
+use assert_cmd::Command;
 use convsim::models::ModelKind;
 use convsim::scenario::{LoadOptions, load};
 
-fn output(run: impl FnOnce(&mut Vec<u8>)) -> String {
-    let mut out = Vec::new();
-    run(&mut out);
-    String::from_utf8(out).unwrap()
+/// What the command prints, which ends well.
+fn output(words: &[&str]) -> String {
+    let mut command = Command::cargo_bin("convsim").unwrap();
+    let output = command.env_remove("COLUMNS").args(words).assert().success();
+    String::from_utf8(output.get_output().stdout.clone()).unwrap()
 }
 
 #[test]
 fn the_shipped_schema_is_what_the_command_prints() {
-    let printed = output(|out| {
-        schema::execute(&schema::Args {}, out).unwrap();
-    });
+    let printed = output(&["schema"]);
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/scenario.schema.json");
     if std::env::var_os("CONVSIM_WRITE_SCHEMA").is_some() {
         std::fs::write(path, &printed).unwrap();
@@ -40,13 +29,7 @@ fn the_shipped_schema_is_what_the_command_prints() {
 #[test]
 fn a_description_names_every_parameter_and_metric_with_its_default() {
     for kind in ModelKind::ALL {
-        let text = output(|out| {
-            let args = describe::Args {
-                model: Some(kind.name().to_owned()),
-                format: describe::Format::Text,
-            };
-            describe::execute(&args, out).unwrap();
-        });
+        let text = output(&["describe", kind.name()]);
         println!("{text}");
         for metric in kind.metrics() {
             assert!(text.contains(metric.name), "{}", metric.name);
@@ -55,13 +38,7 @@ fn a_description_names_every_parameter_and_metric_with_its_default() {
         for key in defaults.as_object().unwrap().keys() {
             assert!(text.contains(&format!("\n  {key}")), "{key}");
         }
-        let json = output(|out| {
-            let args = describe::Args {
-                model: Some(kind.name().to_owned()),
-                format: describe::Format::Json,
-            };
-            describe::execute(&args, out).unwrap();
-        });
+        let json = output(&["describe", kind.name(), "--format", "json"]);
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["models"][0]["model"], kind.name());
     }
@@ -83,13 +60,14 @@ fn a_new_scenario_loads_and_setting_every_default_in_it_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     for kind in ModelKind::ALL {
         let path = folder.path().join(format!("{}.json", kind.name()));
-        let args = new::Args { model: kind.name().to_owned(), output: Some(path.clone()) };
-        new::execute(&args, &mut Vec::new()).unwrap();
+        let words = ["new", kind.name(), "--output", path.to_str().unwrap()];
+        output(&words);
         let plain = load(&path, &LoadOptions::default()).unwrap();
         assert_eq!(plain.points.len(), 1);
 
-        let again = new::execute(&args, &mut Vec::new()).unwrap_err();
-        assert!(again.to_string().contains("exists already"));
+        let again = Command::cargo_bin("convsim").unwrap().args(words).assert().code(2);
+        let told = String::from_utf8(again.get_output().stderr.clone()).unwrap();
+        assert!(told.contains("exists already"), "{told}");
 
         // A mark in front of a setting has no single blank behind it.
         let text = std::fs::read_to_string(&path).unwrap();
@@ -126,27 +104,14 @@ fn a_plan_lists_every_point_with_what_differs() {
         }"#,
     )
     .unwrap();
-    let args = |format| plan::Args {
-        file: path.clone(),
-        overrides: plan::Overrides {
-            set: vec!["run.seed=9".to_owned()],
-            vary: Vec::new(),
-            design: None,
-            conditions: vec!["o.pop_batch_size < 100".to_owned()],
-            configurations: Vec::new(),
-            max_points: 100,
-        },
-        format,
-    };
-    let text = output(|out| {
-        plan::execute(&args(format::Format::Table), out).unwrap();
-    });
+    let words = ["plan", path.to_str().unwrap(), "--set", "run.seed=9"];
+    let words =
+        [&words[..], &["--where", "o.pop_batch_size < 100", "--max-points", "100"]].concat();
+    let text = output(&words);
     println!("{text}");
     assert!(text.contains("3 points x 10 replications = 30 tasks; seed 9"), "{text}");
     assert!(text.contains("o.pop_batch_size"), "{text}");
-    let json = output(|out| {
-        plan::execute(&args(format::Format::Json), out).unwrap();
-    });
+    let json = output(&[&words[..], &["--format", "json"]].concat());
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(text.contains("1 of the 3 points of the sweep are cut by \"where\""), "{text}");
     assert_eq!((&json["tasks"], &json["cut_points"]), (&30.into(), &1.into()));

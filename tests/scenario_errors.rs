@@ -255,6 +255,35 @@ fn expectations_that_cannot_be_tested() {
 }
 
 #[test]
+fn recordings_that_cannot_be_used() {
+    let folder = Folder::new();
+    folder.write("x.csv", "ms,text\n1.5,slow\n2,fast\n");
+    folder.write(
+        "s.json",
+        with(
+            r#""configurations": [{ "name": "pop 1024" }],
+  "recorded": [
+    { "configuration": "pop 1025", "metric": "convergence_time", "values": ["1 s"], "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_tim", "values": ["1 s"], "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "values": [1], "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "values": ["1 s", "5 %"], "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "unit": "pints", "values": [1], "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "values": [], "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "values": ["1 s"] },
+    { "configuration": "pop 1024", "metric": "convergence_time", "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "values": ["1 s"], "file": "x.csv", "column": "ms", "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "file": "y.csv", "column": "ms", "unit": "ms", "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "file": "x.csv", "column": "s", "unit": "ms", "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "file": "x.csv", "column": "ms", "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "file": "x.csv", "column": "text", "unit": "ms", "source": "s" },
+    { "configuration": "pop 1024", "metric": "convergence_time", "value": ["1 s"], "source": "s" },
+  ]"#,
+        ),
+    );
+    insta::assert_snapshot!(folder.error("s.json", &LoadOptions::default()));
+}
+
+#[test]
 fn bad_command_lines() {
     let shown = [
         error_with(|o| o.set = strings(&["orchagent.pop_batch_size"])),

@@ -277,6 +277,33 @@ fn expectations_become_bounds_in_the_metrics_unit() {
 }
 
 #[test]
+fn recordings_become_sorted_figures_in_the_metrics_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("x.csv"), "at,ms\n1,40\n2, 0.25\n").unwrap();
+    let path = folder.path().join("s.json");
+    let text = r#"{
+      "name": "n",
+      "components": { "o": { "model": "orchagent" } },
+      "configurations": [{ "name": "a" }, { "name": "b" }],
+      "recorded": [
+        { "configuration": "a", "metric": "convergence_time", "values": ["2 s", "500 ms"], "source": "lab" },
+        { "configuration": "a", "metric": "convergence_time", "unit": "ms", "values": [3, "1 s"], "source": "lab" },
+        { "configuration": "a", "metric": "route_rate", "unit": "/s", "values": [1500, 0.0], "source": "lab" },
+        { "configuration": "b", "metric": "convergence_time", "file": "x.csv", "column": "ms", "unit": "ms", "source": "lab" }
+      ]
+    }"#;
+    std::fs::write(&path, text).unwrap();
+    let scenario = load(&path, &LoadOptions::default()).unwrap();
+    let values: Vec<&[f64]> = scenario.recorded.iter().map(|r| &r.values[..]).collect();
+    assert_eq!(values, [&[0.5, 2.0][..], &[0.003, 1.0], &[0.0, 1500.0], &[0.000_25, 0.04]]);
+    assert_eq!(scenario.recorded[3].source, "lab");
+    assert!(scenario.files.iter().any(|file| file.ends_with("x.csv")));
+    // What the command line removes is not asked for.
+    let only = LoadOptions { configurations: vec!["a".to_owned()], ..LoadOptions::default() };
+    assert_eq!(load(&path, &only).unwrap().recorded.len(), 3);
+}
+
+#[test]
 fn a_byte_order_mark_and_windows_line_ends_are_accepted() {
     let text = CONFIGURED.replace('\n', "\r\n");
     assert_eq!(load_text(&format!("\u{feff}{text}")).points.len(), 5);

@@ -43,3 +43,26 @@ fn chassis_packet_pop_batch(bencher: Bencher, configuration: &str) {
         point.configuration == configuration
     });
 }
+
+/// 2000 toggles by 20 users on each of the three servers of the mux simulator.
+#[divan::bench(args = ["S1 A 2000 toggles", "S1 B 2000 toggles", "S1 C 2000 toggles"], sample_count = 200)]
+fn mux_simulator_servers(bencher: Bencher, configuration: &str) {
+    replicate(bencher, "mux-simulator-servers.json", |point| point.configuration == configuration);
+}
+
+/// The largest points that are shipped: to be under 1 s.
+#[divan::bench(args = ["final", "old timer"], sample_count = 5, sample_size = 1)]
+fn ipvs_with_a_million_services(bencher: Bencher, algorithm: &str) {
+    replicate(bencher, "ipvs-kube-proxy-scale.json", |point| {
+        point.configuration.starts_with(algorithm)
+            && point.axes.iter().any(|(_, value)| value.as_u64() == Some(1_000_000))
+    });
+}
+
+/// As above: an agent's full sync of 5000 routers.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn l3_agent_with_5000_routers(bencher: Bencher) {
+    replicate(bencher, "l3-agent-restart.json", |point| {
+        point.axes.iter().any(|(_, value)| value.as_u64() == Some(5000))
+    });
+}

@@ -6,6 +6,10 @@ use crate::runs::Runs;
 /// One figure of a case, measured and predicted.
 pub struct Figure {
     pub name: &'static str,
+    /// The metric's column.
+    pub metric: &'static str,
+    /// What each repeat gave, in the metric's unit.
+    pub repeats: Vec<f64>,
     /// The median over the repeats.
     pub measured: f64,
     /// The median over the replications.
@@ -62,7 +66,7 @@ fn clock_interval(seconds: f64) -> f64 {
 
 /// All figures of a case that are judged.
 pub fn judge(case: &Case, runs: &Runs) -> Vec<Figure> {
-    let rows: [(&'static str, &str, &str, f64, Tolerance); 8] = [
+    let rows: [(&'static str, &'static str, &str, f64, Tolerance); 8] = [
         ("elapsed s", "elapsed", "elapsed_s", 1.0, Tolerance::Share(0.10)),
         ("answers/s", "throughput", "", 1.0, Tolerance::Share(0.10)),
         ("p50 ms", "latency.p50", "p50_ms", 1e-3, Tolerance::Share(0.10)),
@@ -73,27 +77,29 @@ pub fn judge(case: &Case, runs: &Runs) -> Vec<Figure> {
         ("errors", "http_errors", "http_errors", 1.0, Tolerance::Points(0.02)),
     ];
     let attempts = case.repeats.median("attempts").unwrap_or(case.requests as f64);
-    let figure = |(name, metric, key, scale, tolerance): (_, &str, &str, f64, Tolerance)| {
-        let repeats =
-            if key.is_empty() { case.throughputs() } else { case.repeats.values(key).to_vec() };
-        let repeats: Vec<f64> = repeats.iter().map(|value| value * scale).collect();
-        let predictions = runs.of(metric);
-        if repeats.is_empty() || predictions.is_empty() {
-            return None;
-        }
-        let (measured, predicted) = (median(&repeats), median(&predictions));
-        let alike = |repeat: &f64| {
-            predictions.iter().any(|value| tolerance.allows(*repeat, *value, attempts))
+    let figure =
+        |(name, metric, key, scale, tolerance): (_, &'static str, &str, f64, Tolerance)| {
+            let repeats =
+                if key.is_empty() { case.throughputs() } else { case.repeats.values(key).to_vec() };
+            let repeats: Vec<f64> = repeats.iter().map(|value| value * scale).collect();
+            let predictions = runs.of(metric);
+            if repeats.is_empty() || predictions.is_empty() {
+                return None;
+            }
+            let (measured, predicted) = (median(&repeats), median(&predictions));
+            let alike = |repeat: &f64| {
+                predictions.iter().any(|value| tolerance.allows(*repeat, *value, attempts))
+            };
+            let verdict = if tolerance.allows(measured, predicted, attempts) {
+                Verdict::Held
+            } else if repeats.iter().all(alike) {
+                Verdict::HeldInSpread
+            } else {
+                Verdict::Missed
+            };
+            let (measured, predicted) = (measured / scale, predicted / scale);
+            Some(Figure { name, metric, repeats, measured, predicted, verdict })
         };
-        let verdict = if tolerance.allows(measured, predicted, attempts) {
-            Verdict::Held
-        } else if repeats.iter().all(alike) {
-            Verdict::HeldInSpread
-        } else {
-            Verdict::Missed
-        };
-        Some(Figure { name, measured: measured / scale, predicted: predicted / scale, verdict })
-    };
     rows.into_iter().filter_map(figure).collect()
 }
 

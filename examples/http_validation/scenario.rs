@@ -13,6 +13,7 @@ pub fn write(judged: &[(&Case, Config, Vec<Figure>)]) -> Result<String, serde_js
     let base = serde_json::to_value(Config::default())?;
     let mut configurations = Vec::new();
     let mut expectations = Vec::new();
+    let mut recorded = Vec::new();
     for (case, config, figures) in judged {
         let mut set = Map::new();
         differences("http", &base, &serde_json::to_value(config)?, &mut set);
@@ -25,6 +26,7 @@ pub fn write(judged: &[(&Case, Config, Vec<Figure>)]) -> Result<String, serde_js
             }
         }
         configurations.push(json!({ "name": case.id, "note": note, "set": set }));
+        recorded.extend(figures.iter().filter_map(|figure| recording(case, figure)));
         // A case with two outcomes has no median to expect.
         if case.role() == "predict" && overall(figures) == Verdict::Held {
             expectations.extend(figures.iter().filter_map(|figure| expectation(case, figure)));
@@ -47,10 +49,15 @@ pub fn write(judged: &[(&Case, Config, Vec<Figure>)]) -> Result<String, serde_js
   "run": {{ "seed": 1, "replications": 41, "horizon": "600 s" }},
   "expect": [
 {}
+  ],
+  // Every repeat of every case, those that were calibrated on and those that miss as well.
+  "recorded": [
+{}
   ]
 }}"#,
         lines(&configurations),
         lines(&expectations),
+        lines(&recorded),
     ))
 }
 
@@ -90,4 +97,22 @@ fn expectation(case: &Case, figure: &Figure) -> Option<Value> {
             "source": format!("measured, case {}, median of the repeats, 10 %", case.id),
         })
     })
+}
+
+/// What the repeats of a case gave.
+fn recording(case: &Case, figure: &Figure) -> Option<Value> {
+    let (unit, scale) = match figure.metric {
+        "elapsed" => ("s", 1.0),
+        "throughput" => ("/s", 1.0),
+        "latency.p50" | "latency.p95" | "latency.p99" => ("ms", 1e3),
+        _ => return None,
+    };
+    // To the digits of the measurement, without those that a product adds.
+    let rounded = |value: &f64| (value * scale * 1e4).round() / 1e4;
+    let values: Vec<f64> = figure.repeats.iter().map(rounded).collect();
+    let source = format!("measured, case {}, role {}", case.id, case.role());
+    Some(json!({
+        "configuration": case.id, "metric": figure.metric, "unit": unit, "values": values,
+        "source": source,
+    }))
 }

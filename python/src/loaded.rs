@@ -280,6 +280,7 @@ impl Loaded {
                 unit: columns[column].metric.unit,
                 first,
                 second,
+                groups: [1, 1],
             })
             .collect();
         let run = &self.scenario.run;

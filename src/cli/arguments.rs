@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::error::{CliError, Problem};
+use super::format::Format;
 
 /// Changes to how the scenario is run.
 #[derive(Clone, Debug, Args)]
@@ -233,6 +234,23 @@ fn shard_of_environment() -> Result<Shard, CliError> {
     place
         .and_then(|place| Shard::new(place.saturating_add(1), count))
         .ok_or_else(|| Problem::ShardVariable { variable, value: index.to_string() }.into())
+}
+
+/// Where results go, and what is shown of them.
+#[derive(Clone, Debug, Args)]
+pub struct Results {
+    /// Folder in which each scenario's folder of results is made
+    #[arg(long, value_name = "DIR", default_value = "outputs")]
+    pub output: PathBuf,
+    /// What is printed
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+    /// Draw no pictures and write no report.html
+    #[arg(long)]
+    pub no_plots: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// How it is run, which changes no result.

@@ -3,12 +3,16 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
-use convsim::models::{Metric, ModelKind, SignalDefinition};
-use convsim::scenario::parameters::{Parameter, flatten, parameters};
+use crate::models::{Metric, ModelKind, SignalDefinition};
+use crate::report::markdown::{row, rule};
+use crate::scenario::parameters::{Parameter, flatten, parameters};
 use miette::IntoDiagnostic;
 use serde_json::{Value, json};
 
+use super::format::Format;
+
+/// Version of the JSON.
+const VERSION: u32 = 1;
 /// Width of the text.
 const WIDTH: usize = 96;
 
@@ -19,17 +23,8 @@ pub struct Args {
     #[arg(value_parser = model_names())]
     pub model: Option<String>,
     /// How to print it.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-}
-
-/// A form of output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For reading.
-    Text,
-    /// For programs.
-    Json,
 }
 
 /// The models' names, for clap.
@@ -60,11 +55,22 @@ pub fn execute(args: &Args, out: &mut dyn Write) -> Result<ExitCode, miette::Rep
     match (args.format, &args.model) {
         (Format::Json, _) => {
             let models: Vec<Value> = kinds.into_iter().map(model_json).collect();
-            let text = serde_json::to_string_pretty(&json!({ "models": models }));
+            let all = json!({
+                "version": VERSION,
+                "convsim": env!("CARGO_PKG_VERSION"),
+                "models": models,
+            });
+            let text = serde_json::to_string_pretty(&all);
             writeln!(out, "{}", text.into_diagnostic()?).into_diagnostic()?;
         }
-        (Format::Text, None) => list_models(&kinds, out).into_diagnostic()?,
-        (Format::Text, Some(_)) => {
+        (Format::Csv, _) => {
+            out.write_all(&csv_rows(&kinds).into_diagnostic()?).into_diagnostic()?;
+        }
+        (Format::Markdown, _) => {
+            kinds.into_iter().try_for_each(|kind| markdown(kind, out)).into_diagnostic()?;
+        }
+        (Format::Table, None) => list_models(&kinds, out).into_diagnostic()?,
+        (Format::Table, Some(_)) => {
             kinds.into_iter().try_for_each(|kind| model_text(kind, out)).into_diagnostic()?;
         }
     }
@@ -76,7 +82,89 @@ fn list_models(kinds: &[ModelKind], out: &mut dyn Write) -> io::Result<()> {
     for kind in kinds {
         writeln!(out, "{:width$}  {}", kind.name(), kind.summary())?;
     }
-    writeln!(out, "\n`convsim describe MODEL` lists its parameters and metrics.")
+    writeln!(out, "\n`convsim describe MODEL` lists its parameters and metrics.")?;
+    writeln!(
+        out,
+        "A scenario can ask questions of its own: \"solve\" for `convsim solve FILE`, \"sensitivity\" \
+         for\n`convsim sensitivity FILE`; `convsim schema` has their keys."
+    )
+}
+
+/// What a table says of a parameter, a metric or a signal.
+struct Line {
+    kind: &'static str,
+    name: String,
+    default: String,
+    unit: String,
+    allowed: String,
+    description: String,
+    source: String,
+}
+
+impl Line {
+    fn cells(self) -> [String; 7] {
+        let Self { kind, name, default, unit, allowed, description, source } = self;
+        [kind.to_owned(), name, default, unit, allowed, description, source]
+    }
+}
+
+const HEADING: [&str; 7] = ["what", "name", "default", "unit", "allowed", "description", "source"];
+
+/// All that there is to say of a model, a line each.
+fn lines(kind: ModelKind) -> Vec<Line> {
+    let text = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut lines = Vec::new();
+    for parameter in flatten(&parameters(kind)) {
+        let condition = parameter.only_if.as_ref().map(|only_if| format!(" (only if {only_if})"));
+        lines.push(Line {
+            kind: "parameter",
+            name: parameter.path.clone(),
+            default: match &parameter.default {
+                _ if !parameter.parts.is_empty() => String::new(),
+                Value::Null => "not set".to_owned(),
+                value => value.to_string(),
+            },
+            unit: parameter.unit.clone().unwrap_or_default(),
+            allowed: text(&parameter.allowed) + &condition.unwrap_or_default(),
+            description: text(&parameter.description),
+            source: text(parameter.source.as_deref().unwrap_or_default()),
+        });
+    }
+    let plain = |kind, name: &str, unit: &str, summary: &str| Line {
+        kind,
+        name: name.to_owned(),
+        default: String::new(),
+        unit: unit.to_owned(),
+        allowed: String::new(),
+        description: text(summary),
+        source: String::new(),
+    };
+    let metrics = kind.metrics().iter();
+    lines.extend(metrics.map(|m| plain("metric", m.name, m.unit.symbol(), m.summary)));
+    lines.extend(kind.outputs().iter().map(|s| plain("output", s.name, "", s.summary)));
+    lines.extend(kind.inputs().iter().map(|s| plain("input", s.name, "", s.summary)));
+    lines
+}
+
+fn markdown(kind: ModelKind, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = format!("## {}\n\n{}\n\n", kind.name(), kind.summary());
+    row(&mut text, &HEADING.map(str::to_owned));
+    rule(&mut text, HEADING.len(), 0);
+    lines(kind).into_iter().for_each(|line| row(&mut text, &line.cells()));
+    writeln!(out, "{text}")
+}
+
+fn csv_rows(kinds: &[ModelKind]) -> io::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["model"].into_iter().chain(HEADING))?;
+    for kind in kinds {
+        for line in lines(*kind) {
+            let cells = line.cells();
+            writer
+                .write_record([kind.name()].into_iter().chain(cells.iter().map(String::as_str)))?;
+        }
+    }
+    writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
 
 fn model_json(kind: ModelKind) -> Value {

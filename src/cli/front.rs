@@ -120,10 +120,7 @@ pub fn refuse_others(folder: &Path, scenario: &Scenario) -> Result<(), Refused> 
 
 /// What a command line `convsim solve` asks for.
 #[derive(Debug)]
-pub struct Question {
-    arguments: solve::Arguments,
-    scenario: Scenario,
-}
+pub struct Question(solve::Asked);
 
 /// The question that `words` ask.
 ///
@@ -134,15 +131,14 @@ pub fn question(words: impl IntoIterator<Item = OsString>) -> Result<Question, R
     let Command::Solve(arguments) = Cli::try_parse_from(words).map_err(usage)?.command else {
         return Err(Refused::Usage("this is no command line of `convsim solve`".to_owned()));
     };
-    let scenario = arguments.scenario()?;
-    Ok(Question { arguments, scenario })
+    Ok(Question(arguments.ask()?))
 }
 
 impl Question {
     /// The scenario whose points are run.
     #[must_use]
     pub const fn scenario(&self) -> &Scenario {
-        &self.scenario
+        &self.0.scenario
     }
 
     /// What `convsim solve --format json` prints; rows are shown to `watcher`.
@@ -150,7 +146,7 @@ impl Question {
     /// # Errors
     /// What is wrong with the question.
     pub fn answer(&self, watcher: &mut dyn Watcher) -> Result<Value, Refused> {
-        Ok(solve::find(&self.arguments, &self.scenario, watcher)?.json)
+        Ok(self.0.find(watcher)?.json)
     }
 }
 

@@ -12,10 +12,9 @@ use crate::scenario::{LoadOptions, Scenario};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::arguments::{load, recorded};
+use super::arguments::{Results, load, recorded};
 use super::error::{CliError, Problem};
-use super::format::Format;
-use super::run::{Shown, count, open_store, prepare, refused, write_error, write_results};
+use super::run::{count, open_store, prepare, refused, write_error, write_results};
 use super::{Outcome, print};
 
 /// What `convsim merge` understands.
@@ -31,18 +30,8 @@ pub struct Arguments {
     /// The scenario file, when the parts were run where it has another name
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
-    /// Folder in which the scenario's folder of results is made
-    #[arg(long, value_name = "DIR", default_value = "outputs")]
-    output: PathBuf,
-    /// What is printed
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: Format,
-    /// Draw no pictures and write no report.html
-    #[arg(long)]
-    no_plots: bool,
-    /// Print nothing but errors
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    results: Results,
 }
 
 /// How a part was run.
@@ -156,7 +145,7 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         origin.file.clone_from(file);
     }
     let scenario = origin.load()?;
-    let folder = prepare(arguments.output.join(&scenario.name))?;
+    let folder = prepare(arguments.results.output.join(&scenario.name))?;
     let mut store = open_store(&scenario, &folder, false)?;
     for path in journals.iter().filter(|path| **path != folder.path().join(JOURNAL)) {
         store.import(path).map_err(|error| refused(path, error))?;
@@ -175,9 +164,8 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         return Err(incomplete(&origin, &scenario, &missing)?.into());
     }
     let settled = settled.map_err(|error| write_error(&folder, error))?;
-    let format = (!arguments.quiet).then_some(arguments.format);
-    let shown = Shown { format, pictures: !arguments.no_plots };
-    write_results(&scenario, &mut store, &folder, &settled, recorded(&origin.options), shown)
+    let recorded = recorded(&origin.options);
+    write_results(&scenario, &mut store, &folder, &settled, recorded, &arguments.results)
 }
 
 /// Refuses to run parts of `scenario` beside rows with which they could not be merged: those in

@@ -6,6 +6,7 @@
 //! - [`plan`], [`describe`], [`schema`], [`new`]: what only looks.
 //! - [`plot`], [`report`]: what shows stored results.
 //! - [`completions`]: scripts for shells and the manual page, from the same definitions.
+//! - `differing`: the parameters that are not the same in all points.
 //! - `arguments`: what several of them understand.
 //! - `format`: the forms in which results are printed.
 //! - `error`: what can go wrong, in one place.
@@ -18,6 +19,7 @@ mod check;
 mod compare;
 mod completions;
 mod describe;
+mod differing;
 mod error;
 mod format;
 pub mod front;

@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use convsim::models::ModelKind;
-use convsim::scenario::parameters::{Parameter, parameters};
+use crate::models::ModelKind;
+use crate::scenario::parameters::{Parameter, parameters};
 use miette::{IntoDiagnostic, WrapErr};
 use serde_json::Value;
 

@@ -1,18 +1,18 @@
 //! `convsim plan`: every point that a scenario would run, without running it.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use crate::report::markdown::{row, rule};
+use crate::scenario::{GivenFiles, LoadOptions, Point, Scenario, load};
 use comfy_table::{Table, presets};
-use convsim::report::markdown::{row, rule};
-use convsim::scenario::{GivenFiles, LoadOptions, Point, Scenario, load};
 use miette::IntoDiagnostic;
 use serde_json::{Map, Value, json};
 
 use super::describe::wrap;
+use super::differing::Differing;
 use super::format::Format;
 
 /// Version of the JSON.
@@ -103,28 +103,33 @@ fn tasks(scenario: &Scenario) -> u128 {
     scenario.points.len() as u128 * u128::from(scenario.run.replications)
 }
 
-/// A line for each point: its identity, its name, and the parameters that differ.
-fn rows(scenario: &Scenario) -> Vec<Vec<String>> {
-    let paths = differing(&scenario.points);
-    let row = |point: &Point| {
-        let values = parameters(point);
-        let cell = |path: &String| values.get(path).map_or_else(|| "-".to_owned(), shown);
-        let mut row = vec![format!("{:016x}", point.id), point.configuration.clone()];
-        row.extend(paths.iter().map(cell));
-        row
-    };
-    scenario.points.iter().map(row).collect()
+/// The points as rows of texts.
+struct Lines {
+    heading: Vec<String>,
+    /// A line for each point: its identity, its name, and the parameters that differ.
+    rows: Vec<Vec<String>>,
 }
 
-fn heading(scenario: &Scenario) -> Vec<String> {
-    let paths = differing(&scenario.points);
-    ["id", "configuration"].map(str::to_owned).into_iter().chain(paths).collect()
+impl Lines {
+    fn new(scenario: &Scenario) -> Self {
+        let differing = Differing::new(&scenario.points);
+        let row = |(index, point): (usize, &Point)| {
+            let cell =
+                |path: &String| differing.value(index, path).map_or_else(|| "-".to_owned(), shown);
+            let mut row = vec![format!("{:016x}", point.id), point.configuration.clone()];
+            row.extend(differing.paths.iter().map(cell));
+            row
+        };
+        let rows = scenario.points.iter().enumerate().map(row).collect();
+        let words = ["id", "configuration"].map(str::to_owned);
+        Self { heading: words.into_iter().chain(differing.paths).collect(), rows }
+    }
 }
 
 /// The points as a table, or one below the other where they vary in more than a terminal has
 /// room for.
 fn points_text(scenario: &Scenario) -> String {
-    let (heading, rows) = (heading(scenario), rows(scenario));
+    let Lines { heading, rows } = Lines::new(scenario);
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(&heading);
@@ -146,11 +151,11 @@ fn points_text(scenario: &Scenario) -> String {
 }
 
 fn markdown(scenario: &Scenario) -> String {
-    let heading = heading(scenario);
+    let Lines { heading, rows } = Lines::new(scenario);
     let mut text = String::new();
     row(&mut text, &heading);
     rule(&mut text, heading.len(), 0);
-    for cells in rows(scenario) {
+    for cells in rows {
         row(&mut text, &cells);
     }
     text
@@ -158,8 +163,9 @@ fn markdown(scenario: &Scenario) -> String {
 
 fn csv_rows(scenario: &Scenario) -> std::io::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(heading(scenario))?;
-    for row in rows(scenario) {
+    let Lines { heading, rows } = Lines::new(scenario);
+    writer.write_record(heading)?;
+    for row in rows {
         writer.write_record(row)?;
     }
     writer.into_inner().map_err(|error| std::io::Error::other(error.to_string()))
@@ -175,7 +181,7 @@ fn text(scenario: &Scenario) -> String {
         tasks(scenario),
         scenario.run.seed,
         scenario.run.replications.saturating_sub(1),
-        convsim::quantities::duration::format_duration(scenario.run.horizon),
+        crate::quantities::duration::format_duration(scenario.run.horizon),
         scenario.run.event_budget,
     );
     lines.extend(wrap(&total, WIDTH));
@@ -188,6 +194,10 @@ fn text(scenario: &Scenario) -> String {
         let count = scenario.coincident_points;
         lines.push(format!("{count} sampled points are the same as others after rounding"));
     }
+    let solve = scenario.solve.as_ref().map(|question| format!("solve: {question}"));
+    let sensitivity = scenario.sensitivity.as_ref();
+    let sensitivity = sensitivity.map(|question| format!("sensitivity: {question}"));
+    lines.extend(solve.into_iter().chain(sensitivity).flat_map(|text| wrap(&text, WIDTH)));
     let warnings = scenario.warnings.iter();
     lines.extend(warnings.flat_map(|warning| wrap(&format!("warning: {warning}"), WIDTH)));
     lines.join("\n")
@@ -195,13 +205,14 @@ fn text(scenario: &Scenario) -> String {
 
 /// All of it, for programs.
 pub fn plan(scenario: &Scenario) -> Value {
-    let paths = differing(&scenario.points);
+    let differing = Differing::new(&scenario.points);
     let points: Vec<Value> = scenario
         .points
         .iter()
-        .map(|point| {
-            let mut values = parameters(point);
-            values.retain(|path, _| paths.contains(path));
+        .enumerate()
+        .map(|(index, point)| {
+            let value = |path: &String| Some((path.clone(), differing.value(index, path)?.clone()));
+            let values: Map<String, Value> = differing.paths.iter().filter_map(value).collect();
             json!({
                 "id": format!("{:016x}", point.id),
                 "configuration": point.configuration,
@@ -223,52 +234,10 @@ pub fn plan(scenario: &Scenario) -> Value {
         "cut_points": scenario.cut_points,
         "coincident_points": scenario.coincident_points,
         "tasks": u64::try_from(tasks(scenario)).unwrap_or(u64::MAX),
+        "solve": scenario.solve.as_ref().map(ToString::to_string),
+        "sensitivity": scenario.sensitivity.as_ref().map(ToString::to_string),
         "warnings": scenario.warnings,
     })
-}
-
-/// The parameters whose value is not the same in all points, in the order of the components'
-/// configurations.
-fn differing(points: &[Point]) -> Vec<String> {
-    let Some(first) = points.first().map(parameters) else { return Vec::new() };
-    let mut paths: BTreeSet<String> = BTreeSet::new();
-    let mut added: Vec<String> = Vec::new();
-    for point in points {
-        let values = parameters(point);
-        for (path, value) in &values {
-            if first.get(path) != Some(value) && paths.insert(path.clone()) {
-                added.push(path.clone());
-            }
-        }
-        for path in first.keys().filter(|path| values.get(*path).is_none()) {
-            paths.insert(path.clone());
-        }
-    }
-    let ordered = first.keys().filter(|path| paths.contains(*path)).cloned();
-    ordered.chain(added.into_iter().filter(|path| first.get(path).is_none())).collect()
-}
-
-/// Every parameter of a point by its path.
-fn parameters(point: &Point) -> Map<String, Value> {
-    let mut found = Map::new();
-    for (name, config) in &point.components {
-        let value = serde_json::to_value(config).unwrap_or_default();
-        collect(name, &value, &mut found);
-    }
-    found
-}
-
-fn collect(path: &str, value: &Value, found: &mut Map<String, Value>) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            for (key, value) in map {
-                collect(&format!("{path}.{key}"), value, found);
-            }
-        }
-        _ => {
-            found.insert(path.to_owned(), value.clone());
-        }
-    }
 }
 
 /// A value without quotation marks, and not too wide for a table.

@@ -41,6 +41,8 @@ enum KindName {
     Difference,
     /// The distribution over the replications
     Distribution,
+    /// What was measured beside what came out, quantile by quantile and figure by figure
+    Calibration,
     /// What was counted in one replication over virtual time
     Timeline,
     /// Who was busy with what in one replication
@@ -55,6 +57,7 @@ impl From<KindName> for Kind {
             KindName::Attribution => Self::Attribution,
             KindName::Difference => Self::Difference,
             KindName::Distribution => Self::Distribution,
+            KindName::Calibration => Self::Calibration,
             KindName::Timeline => Self::Timeline,
             KindName::Gantt => Self::Gantt,
         }
@@ -65,7 +68,7 @@ impl From<KindName> for Kind {
 pub fn plot(arguments: &Arguments) -> Result<Outcome, CliError> {
     let stored = Stored::read(&arguments.folder).map_err(Problem::Stored)?;
     if let Some(name) = &arguments.metric {
-        let columns = stored.main_columns();
+        let columns = plots::columns(&stored);
         if columns.iter().all(|column| column.name != *name) {
             let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
             let known = known.join(", ");

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::engine::trace::MOST_RECORDS;
 use crate::experiment::precision::{Settled, settle_replications};
 use crate::experiment::store::SHARDS;
 use crate::experiment::{
-    self, Batch, KeptValues, RowSink, Shard, Status, Store, StoreError, check_determinism, judge,
-    summarise,
+    self, Batch, KeptValues, RowSink, Shard, Status, Store, StoreError, check_determinism, fan_out,
+    judge, summarise,
 };
 use crate::report::files::ResultFolder;
 use crate::report::plots::plots;
@@ -21,7 +22,7 @@ use crate::scenario::{LoadOptions, Scenario};
 use clap::Args;
 use serde_json::{Map, Value};
 
-use super::arguments::{RunChanges, Running, ShardChoice, Stopping, load_all, recorded};
+use super::arguments::{Results, RunChanges, Running, ShardChoice, Stopping, load_all, recorded};
 use super::error::{CliError, Problem};
 use super::format::Format;
 use super::interrupt::{Interrupt, Signals};
@@ -43,18 +44,8 @@ pub struct Arguments {
     stopping: Stopping,
     #[command(flatten)]
     run: RunChanges,
-    /// Folder in which each scenario's folder of results is made
-    #[arg(long, value_name = "DIR", default_value = "outputs")]
-    output: PathBuf,
-    /// What is printed
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: Format,
-    /// Draw no pictures and write no report.html
-    #[arg(long)]
-    no_plots: bool,
-    /// Print nothing but errors
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    results: Results,
     /// Run the first replication of each point twice and name the first event that differs
     #[arg(long)]
     check_determinism: bool,
@@ -97,14 +88,14 @@ pub fn run(
     let shard = arguments.shard.map(ShardChoice::resolve).transpose()?;
     if let Some(shard) = shard {
         for scenario in &scenarios {
-            let folder = arguments.output.join(&scenario.name);
+            let folder = arguments.results.output.join(&scenario.name);
             refuse_others(&folder, scenario, Some(shard), arguments.fresh)?;
         }
     }
     let folders: Vec<ResultFolder> = scenarios
         .iter()
         .map(|scenario| {
-            let folder = arguments.output.join(&scenario.name);
+            let folder = arguments.results.output.join(&scenario.name);
             prepare(shard.map_or(folder.clone(), |s| folder.join(SHARDS).join(s.folder())))
         })
         .collect::<Result<_, _>>()?;
@@ -117,7 +108,7 @@ pub fn run(
     let mut outcome = Outcome::Fine;
     for ((scenario, folder), store) in scenarios.iter().zip(&folders).zip(&mut stores) {
         if arguments.check_determinism {
-            outcome = outcome.max(report_determinism(scenario, arguments.quiet)?);
+            outcome = outcome.max(report_determinism(scenario, arguments.results.quiet)?);
         }
         let origin = |shard| Origin {
             file: scenario.path.clone(),
@@ -187,9 +178,7 @@ fn run_scenario(
 ) -> Result<Outcome, CliError> {
     let settled = simulate(arguments, scenario, store, None, interrupt);
     let settled = settled.map_err(|error| stopped(interrupt, scenario, store, folder, error))?;
-    let format = (!arguments.quiet).then_some(arguments.format);
-    let shown = Shown { format, pictures: !arguments.no_plots };
-    write_results(scenario, store, folder, &settled, recorded, shown)
+    write_results(scenario, store, folder, &settled, recorded, &arguments.results)
 }
 
 /// Runs one part, of which `merge` makes the result.
@@ -207,7 +196,7 @@ fn run_shard(
     simulate(arguments, scenario, store, Some(shard), interrupt)
         .map_err(|error| stopped(interrupt, scenario, store, folder, error))?;
     store.sync().map_err(failed)?;
-    if !arguments.quiet {
+    if !arguments.results.quiet {
         let place = folder.path().display();
         print(&format!("{}: part {shard} is complete in {place}\n", scenario.name))?;
     }
@@ -237,7 +226,7 @@ fn simulate(
             }
             empty => {
                 let total = count(tasks);
-                if left < total && !arguments.quiet {
+                if left < total && !arguments.results.quiet {
                     let there = total - left;
                     eprintln!(
                         "{}: {there} of {total} replications are there already",
@@ -286,15 +275,6 @@ fn stopped(
     CliError::Interrupted(code)
 }
 
-/// How a result is shown beside its tables of figures in files.
-#[derive(Clone, Copy, Debug)]
-pub struct Shown {
-    /// In which form it is printed, if at all.
-    pub format: Option<Format>,
-    /// Whether there are pictures and a report.
-    pub pictures: bool,
-}
-
 /// How many replications.
 pub fn count(tasks: &[Batch]) -> u64 {
     tasks.iter().map(|task| task.replications.end - task.replications.start).sum()
@@ -307,7 +287,7 @@ pub fn write_results(
     folder: &ResultFolder,
     settled: &Settled,
     recorded: Map<String, Value>,
-    shown: Shown,
+    results: &Results,
 ) -> Result<Outcome, CliError> {
     let failed = |error| write_error(folder, error);
     let columns = scenario.columns();
@@ -320,9 +300,9 @@ pub fn write_results(
     let mut first = true;
     let summaries = summarise(&scenario.run, columns.len(), tasks, |summariser| {
         if std::mem::replace(&mut first, false) {
-            let sinks: &mut [&mut dyn RowSink] =
+            let sinks: &mut [&mut (dyn RowSink + Send)] =
                 &mut [&mut rows, &mut table, &mut kept, summariser];
-            store.replay(tasks, sinks)
+            fan_out(sinks, |all| store.replay(tasks, &mut [all]))
         } else {
             store.replay(tasks, &mut [summariser])
         }
@@ -345,18 +325,25 @@ pub fn write_results(
     folder.write("summary.json", summary.as_bytes()).map_err(failed)?;
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
     folder.sync().map_err(failed)?;
-    if shown.pictures {
+    if !results.no_plots {
         let mut stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
         stored.record = replication::typical(scenario, &stored);
         if let Some(record) = &stored.record {
             folder.write(timeline::FILE, record.json().as_bytes()).map_err(failed)?;
+            if record.ends_early && !results.quiet {
+                eprintln!(
+                    "{}: the pictures of one replication end early: its record is full, with \
+                     {MOST_RECORDS} entries",
+                    scenario.name
+                );
+            }
         }
         let plots = plots(&stored, None, None);
         plot::write(&plots, folder.path())?;
         super::report::write(&stored, &plots, folder.path())?;
     }
 
-    match shown.format {
+    match (!results.quiet).then_some(results.format) {
         None => {}
         Some(Format::Table) => {
             print(&terminal::terminal(report))?;

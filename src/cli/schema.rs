@@ -14,7 +14,7 @@ pub struct Args {}
 /// # Errors
 /// If `out` cannot be written to.
 pub fn execute(_: &Args, out: &mut dyn Write) -> Result<ExitCode, miette::Report> {
-    let text = serde_json::to_string_pretty(&convsim::scenario::schema()).into_diagnostic()?;
+    let text = serde_json::to_string_pretty(&crate::scenario::schema()).into_diagnostic()?;
     writeln!(out, "{text}").into_diagnostic()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,31 +10,39 @@ use crate::report::files::ResultFolder;
 use crate::report::main_columns;
 use crate::report::plots;
 use crate::report::sensitivity::{Analysis, Method, SensitivityReport, csv, document, json};
+use crate::scenario::question::{SensitivityMethod, SensitivityQuestion};
 use crate::scenario::target::FigureOf;
 use crate::scenario::varied::Varied;
 use crate::scenario::{LoadOptions, Scenario, Statistic};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::arguments::{RunChanges, Running, load_paired};
+use super::arguments::{RunChanges, Running, load, load_paired};
 use super::error::{CliError, Problem};
+use super::format::Format;
 use super::progress::Progress;
 use super::run::{prepare, write_error};
 use super::{Outcome, print};
 
 /// Replications of each point of a design that covers the ranges.
 const FEW: u64 = 20;
+/// Trajectories of Morris' design.
+const TRAJECTORIES: u16 = 20;
+/// Samples of Sobol's design.
+const SAMPLES: usize = 256;
 
 /// What `convsim sensitivity` understands.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
+  convsim sensitivity scenarios/chassis-packet-pop-batch.json
   convsim sensitivity scenarios/chassis-packet-pop-batch.json --configuration 'pop 128' \\
       --metric packet_loss_duration --vary orchagent.pop_batch_size=32..1024:log \\
       --vary 'orchagent.bgp.reaction=1 ms..100 ms:log' --method sobol
 
 A range is PATH=LOW..HIGH, evenly spread, or with :log spread by ratios; a parameter that takes \
-whole numbers gets no others. PATH=V1,V2,... means these values.
+whole numbers gets no others. PATH=V1,V2,... means these values. \
+What the command line does not say, the block \"sensitivity\" of the file does.
 
 Every point has the same replications on common random numbers.
 
@@ -45,22 +53,23 @@ pub struct Arguments {
     file: PathBuf,
     /// A parameter with its range, e.g. orchagent.pop_batch_size=32..4096:log. Can be given several
     /// times
-    #[arg(long, value_name = "PATH=RANGE", required = true)]
+    #[arg(long, value_name = "PATH=RANGE")]
     vary: Vec<String>,
-    /// How
-    #[arg(long, value_name = "METHOD", default_value = "tornado")]
-    method: MethodName,
+    /// How [default: tornado]
+    #[arg(long, value_name = "METHOD")]
+    method: Option<MethodName>,
     /// The figure, e.g. packet_loss_duration (its mean) or packet_loss_duration.p99; by default all
     /// metrics of the main table. Can be given several times
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
     /// With --method morris: how many trajectories, of one point more than there are parameters
-    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u16).range(2..))]
-    trajectories: u16,
+    /// [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..))]
+    trajectories: Option<u16>,
     /// With --method sobol: how many samples, each of two points more than there are parameters;
-    /// powers of two are best
-    #[arg(long, value_name = "N", default_value = "256", value_parser = parse_samples)]
-    samples: usize,
+    /// powers of two are best [default: 256]
+    #[arg(long, value_name = "N", value_parser = parse_samples)]
+    samples: Option<usize>,
     /// Replications of each point [default: what the file says, with morris and sobol at most 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     replications: Option<u64>,
@@ -93,19 +102,6 @@ enum MethodName {
     Sobol,
 }
 
-/// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Tables for the terminal
-    Table,
-    /// Tables for a pull request
-    Markdown,
-    /// For programs
-    Json,
-    /// A line for each measure
-    Csv,
-}
-
 fn parse_samples(text: &str) -> Result<usize, String> {
     let most = sobol::MOST_SAMPLES;
     let samples = text.parse().ok().filter(|samples| (2..=most).contains(samples));
@@ -130,41 +126,56 @@ impl Design {
     }
 }
 
+impl From<MethodName> for SensitivityMethod {
+    fn from(name: MethodName) -> Self {
+        match name {
+            MethodName::Tornado => Self::Tornado,
+            MethodName::Morris => Self::Morris,
+            MethodName::Sobol => Self::Sobol,
+        }
+    }
+}
+
 /// Runs the command.
 pub fn sensitivity(arguments: &Arguments) -> Result<Outcome, CliError> {
-    let spans = arguments.spans()?;
+    let asked = arguments.ask()?;
     let folder = arguments.output.clone().map(prepare).transpose()?;
+    let Asked { question, spans, .. } = &asked;
     // What is wrong with a range shows at its ends, before thousands of points.
     let probe = tornado::design(spans.len());
-    let scenario = load_paired(&arguments.file, &arguments.options(&spans, &probe))?;
+    let scenario = load_paired(&arguments.file, &asked.options(&probe))?;
     let columns = scenario.columns();
-    let figures = arguments.figures(&scenario)?;
+    let figures = asked.figures(&scenario)?;
     let seed = scenario.run.seed;
-    let (method, design, replications) = match arguments.method {
-        MethodName::Tornado => (Method::Tornado, Design::Tornado(probe), scenario.run.replications),
-        MethodName::Morris => {
-            let walks = morris::design(spans.len(), usize::from(arguments.trajectories), seed);
-            (Method::Morris, Design::Morris(walks), scenario.run.replications.min(FEW))
+    let few = scenario.run.replications.min(FEW);
+    let (method, design, replications) = match question.method {
+        SensitivityMethod::Tornado => {
+            (Method::Tornado, Design::Tornado(probe), scenario.run.replications)
         }
-        MethodName::Sobol => {
-            let points = sobol::design(spans.len(), arguments.samples, seed);
-            (Method::Sobol, Design::Sobol(points), scenario.run.replications.min(FEW))
+        SensitivityMethod::Morris => {
+            let trajectories = usize::from(question.trajectories.unwrap_or(TRAJECTORIES));
+            let walks = morris::design(spans.len(), trajectories, seed);
+            (Method::Morris, Design::Morris(walks), few)
+        }
+        SensitivityMethod::Sobol => {
+            let samples = question.samples.unwrap_or(SAMPLES);
+            (Method::Sobol, Design::Sobol(sobol::design(spans.len(), samples, seed)), few)
         }
     };
-    let replications = arguments.replications.unwrap_or(replications);
+    let replications = question.replications.unwrap_or(replications);
     let scenario = match method {
         Method::Tornado => scenario,
-        _ => load_paired(&arguments.file, &arguments.options(&spans, &design.points()))?,
+        _ => load_paired(&arguments.file, &asked.options(&design.points()))?,
     };
     let kept = simulate(arguments, &scenario, &figures, replications)?;
     let confidence = scenario.run.confidence;
     let analyse = |figure: &FigureOf| analyse(*figure, &design, &kept, confidence, spans.len());
     let report = SensitivityReport {
         scenario: &scenario.name,
-        configuration: arguments.configuration.as_deref(),
+        configuration: question.configuration.as_deref(),
         columns: &columns,
         method,
-        spans: &spans,
+        spans,
         points: scenario.points.len(),
         replications,
         confidence,
@@ -185,12 +196,24 @@ pub fn sensitivity(arguments: &Arguments) -> Result<Outcome, CliError> {
     Ok(if kept.failed() > 0 { Outcome::Failures } else { Outcome::Fine })
 }
 
-impl Arguments {
+/// What the command line and the file ask for.
+struct Asked {
+    question: SensitivityQuestion,
     /// The parameters with their ranges.
-    fn spans(&self) -> Result<Vec<Varied>, CliError> {
-        let components = load_paired(&self.file, &self.options(&[], &[]))?.components;
-        let read = |text: &String| Varied::read(text, &components);
-        let spans: Vec<Varied> = self.vary.iter().map(read).collect::<Result<_, _>>()?;
+    spans: Vec<Varied>,
+    /// Everything else that the loader is asked for.
+    options: LoadOptions,
+}
+
+impl Arguments {
+    fn ask(&self) -> Result<Asked, CliError> {
+        let mut options =
+            LoadOptions { set: self.set.clone(), only_varied: true, ..LoadOptions::default() };
+        self.run.add_to(&mut options);
+        let scenario = load(&self.file, &options)?;
+        let question = self.question(scenario.sensitivity)?;
+        let read = |text: &String| Varied::read(text, &scenario.components);
+        let spans: Vec<Varied> = question.vary.iter().map(read).collect::<Result<_, _>>()?;
         for (index, span) in spans.iter().enumerate() {
             if spans[..index].iter().any(|other| other.path == span.path) {
                 let problem = format!("{} is varied twice", span.path);
@@ -203,30 +226,54 @@ impl Arguments {
             let allowed = format!("at most {}", sobol::MOST_PARAMETERS);
             return Err(Problem::Argument { problem, allowed }.into());
         }
-        Ok(spans)
+        options.configurations.extend(question.configuration.clone());
+        options.max_points = usize::MAX;
+        Ok(Asked { question, spans, options })
     }
 
-    fn options(&self, spans: &[Varied], design: &[Vec<Option<f64>>]) -> LoadOptions {
+    /// What the command line asks for, with what the file says beside it.
+    fn question(
+        &self,
+        in_file: Option<SensitivityQuestion>,
+    ) -> Result<SensitivityQuestion, CliError> {
+        let mut asked = in_file.unwrap_or_default();
+        for (asked, said) in [(&mut asked.vary, &self.vary), (&mut asked.metrics, &self.metrics)] {
+            if !said.is_empty() {
+                asked.clone_from(said);
+            }
+        }
+        if asked.vary.is_empty() {
+            let problem = "neither the command line nor the file says what varies".to_owned();
+            let allowed = "--vary PATH=RANGE, or \"sensitivity\" in the file".to_owned();
+            return Err(Problem::Argument { problem, allowed }.into());
+        }
+        Ok(SensitivityQuestion {
+            method: self.method.map_or(asked.method, Into::into),
+            configuration: self.configuration.clone().or(asked.configuration),
+            trajectories: self.trajectories.or(asked.trajectories),
+            samples: self.samples.or(asked.samples),
+            replications: self.replications.or(asked.replications),
+            ..asked
+        })
+    }
+}
+
+impl Asked {
+    /// What the loader is asked for to have the points of a design.
+    fn options(&self, design: &[Vec<Option<f64>>]) -> LoadOptions {
         let settings = |point: &Vec<Option<f64>>| -> Vec<(String, Value)> {
             let set = |(span, share): (&Varied, &Option<f64>)| {
                 share.map(|share| (span.path.clone(), span.at(share)))
             };
-            spans.iter().zip(point).filter_map(set).collect()
+            self.spans.iter().zip(point).filter_map(set).collect()
         };
-        let mut options = LoadOptions {
-            set: self.set.clone(),
-            configurations: self.configuration.clone().into_iter().collect(),
-            points: design.iter().map(settings).collect(),
-            max_points: usize::MAX,
-            ..LoadOptions::default()
-        };
-        self.run.add_to(&mut options);
-        options
+        LoadOptions { points: design.iter().map(settings).collect(), ..self.options.clone() }
     }
 
     fn figures(&self, scenario: &Scenario) -> Result<Vec<FigureOf>, CliError> {
         let columns = scenario.columns();
-        if self.metrics.is_empty() {
+        let metrics = &self.question.metrics;
+        if metrics.is_empty() {
             let mean = |column| FigureOf { column: Some(column), statistic: Statistic::Mean };
             return Ok(main_columns(scenario, &columns).into_iter().map(mean).collect());
         }
@@ -239,7 +286,7 @@ impl Arguments {
             }
             Ok(figure)
         };
-        self.metrics.iter().map(read).collect()
+        metrics.iter().map(read).collect()
     }
 }
 
@@ -311,7 +358,7 @@ fn write(report: &SensitivityReport<'_>, folder: &ResultFolder) -> Result<(), Cl
 }
 
 fn draw(report: &SensitivityReport<'_>, folder: &Path) -> Result<(), CliError> {
-    let pictures = convsim::report::sensitivity::plots(report);
+    let pictures = crate::report::sensitivity::plots(report);
     let failed = |error| Problem::Plots { folder: folder.to_owned(), error };
     plots::write(&pictures, folder).map_err(failed)?;
     Ok(())

@@ -8,15 +8,20 @@ use crate::experiment::solve::{
 };
 use crate::report::document::Document;
 use crate::report::solve::{
-    BestReport, SolveReport, best_document, best_json, solve_document, solve_json,
+    BestReport, Searched, SolveReport, best_csv, best_document, best_json, solve_csv,
+    solve_document, solve_json,
 };
+use crate::scenario::question::{SolveGoal, SolveQuestion};
 use crate::scenario::target::{FigureOf, Target, magnitude};
-use crate::scenario::{LoadOptions, Point, Scenario, Statistic};
-use clap::{ArgGroup, Args, ValueEnum};
+use crate::scenario::{LoadOptions, Point, Scenario};
+use clap::{ArgGroup, Args};
 use serde_json::Value;
 
-use super::arguments::{Range, RunChanges, Running, load_paired, parse_confidence, parse_range};
+use super::arguments::{
+    Range, RunChanges, Running, load, load_paired, parse_confidence, parse_range,
+};
 use super::error::{CliError, Problem};
+use super::format::Format;
 use super::progress::Progress;
 use super::{Outcome, print};
 
@@ -28,13 +33,17 @@ const MOST_TIMES: u64 = 10;
 /// What `convsim solve` understands.
 #[derive(Clone, Debug, Args)]
 #[command(
-    group = ArgGroup::new("question").required(true).args(["largest", "smallest", "minimise", "maximise"]),
+    group = ArgGroup::new("question").args(["largest", "smallest", "minimise", "maximise"]),
     after_help = "\
 Examples:
+  convsim solve scenarios/chassis-packet-pop-batch.json
   convsim solve scenarios/chassis-packet-pop-batch.json --largest \\
       --parameter orchagent.pop_batch_size=32..4096 --target 'packet_loss_duration.p99<=2s'
   convsim solve scenarios/chassis-packet-pop-batch.json --minimise packet_loss_duration \\
       --indifference '100 ms' --configuration 'pop 128' --configuration 'pop 1024, era B2'
+
+What the command line does not say, the block \"solve\" of the file does, unless the one asks for a \
+value that meets a target and the other for the best of several.
 
 --largest and --smallest bisect the values on common random numbers: a value gets more \
 replications until the interval of its figure lies on one side of the target, or the most are run; \
@@ -50,16 +59,16 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Find the largest value that meets the target
-    #[arg(long, requires = "parameter", requires = "target")]
+    #[arg(long)]
     largest: bool,
     /// Find the smallest value that meets the target
-    #[arg(long, requires = "parameter", requires = "target")]
+    #[arg(long)]
     smallest: bool,
     /// Find the value, or the configuration, with the least mean
-    #[arg(long, value_name = "METRIC", requires = "indifference")]
+    #[arg(long, value_name = "METRIC")]
     minimise: Option<String>,
     /// Find the value, or the configuration, with the greatest mean
-    #[arg(long, value_name = "METRIC", requires = "indifference")]
+    #[arg(long, value_name = "METRIC")]
     maximise: Option<String>,
     /// The values: `path=32..4096` (whole numbers), `path=32,64,128`, `path=0.1..0.9:linear:81`,
     /// `'path=1 ms..1 s:log:61'`
@@ -84,6 +93,10 @@ pub struct Arguments {
     /// Set a parameter in every configuration, e.g. orchagent.era=b2
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
+    /// Leave out values that do not meet a condition, beside those of the file, for instance
+    /// 'http.server.workers * http.server.threads <= 64'
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<String>,
     /// Replications of the first look at a value and the most it gets [default: 50 and ten times
     /// what the file says]
     #[arg(long, value_name = "MIN..MAX", value_parser = parse_range)]
@@ -97,28 +110,18 @@ pub struct Arguments {
     pub running: Running,
 }
 
-/// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Tables for the terminal
-    Table,
-    /// Tables for a pull request
-    Markdown,
-    /// For programs
-    Json,
-}
-
 /// Runs the command.
 pub fn solve(arguments: &Arguments) -> Result<Outcome, CliError> {
-    let scenario = arguments.scenario()?;
-    let mut progress = Progress::new(arguments.running.progress, &scenario.name, 0);
-    let found = find(arguments, &scenario, &mut progress);
+    let asked = arguments.ask()?;
+    let mut progress = Progress::new(arguments.running.progress, &asked.scenario.name, 0);
+    let found = asked.find(&mut progress);
     progress.finish();
     let found = found?;
     match arguments.format {
         Format::Table => print(&found.document.terminal())?,
         Format::Markdown => print(&found.document.markdown())?,
         Format::Json => print(&format!("{:#}\n", found.json))?,
+        Format::Csv => print(&String::from_utf8_lossy(&found.csv))?,
     }
     Ok(found.outcome)
 }
@@ -127,56 +130,125 @@ pub fn solve(arguments: &Arguments) -> Result<Outcome, CliError> {
 pub struct Found {
     document: Document,
     pub json: Value,
+    csv: Vec<u8>,
     outcome: Outcome,
 }
 
-/// Finds what `arguments` ask for in their `scenario`.
-pub fn find(
-    arguments: &Arguments,
-    scenario: &Scenario,
-    progress: &mut dyn Watcher,
-) -> Result<Found, CliError> {
-    match (&arguments.minimise, &arguments.maximise) {
-        (Some(metric), _) => find_best(arguments, scenario, metric, true, progress),
-        (None, Some(metric)) => find_best(arguments, scenario, metric, false, progress),
-        (None, None) => search(arguments, scenario, progress),
-    }
+/// What the command line and the file ask for.
+#[derive(Debug)]
+pub struct Asked {
+    pub scenario: Scenario,
+    question: SolveQuestion,
+    threads: usize,
 }
 
 impl Arguments {
-    /// The scenario with the values that are looked at.
-    pub fn scenario(&self) -> Result<Scenario, CliError> {
-        if self.minimise.is_some() || self.maximise.is_some() {
-            return self.load(&[&self.parameter]);
-        }
-        if self.configurations.len() > 1 {
+    /// What is asked for, and the scenario with the values that are looked at.
+    pub fn ask(&self) -> Result<Asked, CliError> {
+        let question = self.question()?;
+        if question.goal.has_target() && question.configurations.len() > 1 {
             let problem = "several configurations to start from".to_owned();
             let allowed = "one --configuration; --along answers for several values of a parameter";
             return Err(Problem::Argument { problem, allowed: allowed.to_owned() }.into());
         }
+        let mut options = self.options();
+        options.configurations.clone_from(&question.configurations);
         // The axis of the frontier comes first, so that it varies slowest.
-        self.load(&[&self.along, &self.parameter])
+        let vary = [&question.along, &question.parameter];
+        options.vary = vary.into_iter().flatten().cloned().collect();
+        let scenario = load_paired(&self.file, &options)?;
+        Ok(Asked { scenario, question, threads: self.running.threads() })
     }
 
-    fn load(&self, vary: &[&Option<String>]) -> Result<Scenario, CliError> {
+    fn options(&self) -> LoadOptions {
         let mut options = LoadOptions {
             set: self.set.clone(),
-            vary: vary.iter().filter_map(|text| (*text).clone()).collect(),
-            configurations: self.configurations.clone(),
+            conditions: self.conditions.clone(),
             only_varied: true,
             ..LoadOptions::default()
         };
         self.run.add_to(&mut options);
-        load_paired(&self.file, &options)
+        options
     }
 
-    fn settings(&self, scenario: &Scenario, values: usize) -> Settings {
-        let most = scenario.run.replications.saturating_mul(MOST_TIMES).max(FEWEST);
-        let range = self.replications.unwrap_or(Range { fewest: FEWEST, most });
+    /// What the command line asks for, with what the file says beside it.
+    fn question(&self) -> Result<SolveQuestion, CliError> {
+        let options = LoadOptions { conditions: Vec::new(), ..self.options() };
+        let in_file = load(&self.file, &options)?.solve;
+        let (goal, metric) = match (self.largest, self.smallest, &self.minimise, &self.maximise) {
+            (true, ..) => (Some(SolveGoal::Largest), None),
+            (_, true, ..) => (Some(SolveGoal::Smallest), None),
+            (_, _, Some(metric), _) => (Some(SolveGoal::Minimise), Some(metric.clone())),
+            (.., Some(metric)) => (Some(SolveGoal::Maximise), Some(metric.clone())),
+            _ => (None, None),
+        };
+        let Some(goal) = goal.or_else(|| Some(in_file.as_ref()?.goal)) else {
+            let problem = "neither the command line nor the file says what to solve".to_owned();
+            let allowed = "--largest or --smallest with --parameter and --target; --minimise or \
+                           --maximise with --indifference; or \"solve\" in the file"
+                .to_owned();
+            return Err(Problem::Argument { problem, allowed }.into());
+        };
+        // A question of another kind has nothing in common with that of the file.
+        let mut asked = in_file
+            .filter(|question| question.goal.has_target() == goal.has_target())
+            .unwrap_or_else(|| SolveQuestion::new(goal));
+        asked.goal = goal;
+        let texts = [
+            (&mut asked.parameter, &self.parameter),
+            (&mut asked.target, &self.target),
+            (&mut asked.metric, &metric),
+            (&mut asked.indifference, &self.indifference),
+            (&mut asked.along, &self.along),
+        ];
+        for (asked, said) in texts {
+            if said.is_some() {
+                asked.clone_from(said);
+            }
+        }
+        if !self.configurations.is_empty() {
+            asked.configurations.clone_from(&self.configurations);
+        }
+        asked.confidence = self.confidence.or(asked.confidence);
+        if let Some(Range { fewest, most }) = self.replications {
+            (asked.replications, asked.max_replications) = (Some(fewest), Some(most));
+        }
+        complete(&asked)?;
+        Ok(asked)
+    }
+}
+
+/// Says what is missing.
+fn complete(question: &SolveQuestion) -> Result<(), CliError> {
+    let needed = if question.goal.has_target() {
+        [("--parameter", &question.parameter), ("--target", &question.target)]
+    } else {
+        [("a metric", &question.metric), ("--indifference", &question.indifference)]
+    };
+    match needed.into_iter().find(|(_, said)| said.is_none()) {
+        None => Ok(()),
+        Some((missing, _)) => {
+            let problem = format!("--{} needs {missing}", question.goal.name());
+            let allowed = "it on the command line, or in \"solve\" of the file".to_owned();
+            Err(Problem::Argument { problem, allowed }.into())
+        }
+    }
+}
+
+impl Asked {
+    /// Finds it.
+    pub fn find(&self, progress: &mut dyn Watcher) -> Result<Found, CliError> {
+        if self.question.goal.has_target() { self.search(progress) } else { self.best(progress) }
+    }
+
+    fn settings(&self, values: usize) -> Settings {
+        let run = &self.scenario.run;
+        let fewest = self.question.replications.unwrap_or(FEWEST);
+        let most = run.replications.saturating_mul(MOST_TIMES);
         Settings {
-            confidence: self.confidence.unwrap_or(scenario.run.confidence),
-            fewest: range.fewest,
-            most: range.most,
+            confidence: self.question.confidence.unwrap_or(run.confidence),
+            fewest,
+            most: self.question.max_replications.unwrap_or(most).max(fewest),
             values,
         }
     }
@@ -221,56 +293,104 @@ fn candidates(scenario: &Scenario) -> Result<Vec<Group>, CliError> {
     Ok(groups)
 }
 
-fn search(
-    arguments: &Arguments,
-    scenario: &Scenario,
-    progress: &mut dyn Watcher,
-) -> Result<Found, CliError> {
-    let columns = scenario.columns();
-    let target = Target::read(arguments.target.as_deref().unwrap_or_default(), &columns)?;
-    let goal = if arguments.largest { Goal::Largest } else { Goal::Smallest };
-    let groups = candidates(scenario)?;
-    let Some((_, first)) = groups.first().filter(|(_, group)| !group.is_empty()) else {
-        let problem = "there is no value to try".to_owned();
-        let allowed = "at least one, for instance --parameter path=32..4096".to_owned();
-        return Err(Problem::Argument { problem, allowed }.into());
-    };
-    let values: Vec<String> = first.iter().map(|candidate| candidate.text.clone()).collect();
-    let settings = arguments.settings(scenario, groups.iter().map(|(_, g)| g.len()).sum());
+/// The path of `path=values`.
+fn path_of(text: Option<&String>) -> Option<String> {
+    Some(text?.split_once('=')?.0.trim().to_owned())
+}
 
-    let mut failed = 0;
-    let mut solutions: Vec<(Option<String>, Solution)> = Vec::new();
-    for (other, group) in &groups {
-        let points = group.iter().map(|candidate| candidate.point).collect();
-        let threads = arguments.running.threads();
-        let mut source =
-            ScenarioSource::new(scenario, points, target.figure, threads, &mut *progress);
-        let solution = Search::new(&mut source, group.len(), target, goal, settings)
-            .solve()
-            .map_err(Problem::Start)?;
-        failed += source.failed();
-        solutions.push((other.clone(), solution));
+impl Asked {
+    fn search(&self, progress: &mut dyn Watcher) -> Result<Found, CliError> {
+        let Self { scenario, question, threads } = self;
+        let columns = scenario.columns();
+        let target = Target::read(question.target.as_deref().unwrap_or_default(), &columns)?;
+        let goal = match question.goal {
+            SolveGoal::Largest => Goal::Largest,
+            _ => Goal::Smallest,
+        };
+        let groups = candidates(scenario)?;
+        if groups.is_empty() {
+            let problem = "there is no value to try".to_owned();
+            let allowed = "at least one, for instance --parameter path=32..4096".to_owned();
+            return Err(Problem::Argument { problem, allowed }.into());
+        }
+        let settings = self.settings(groups.iter().map(|(_, group)| group.len()).sum());
+
+        let mut failed = 0;
+        let mut solutions: Vec<Solution> = Vec::new();
+        for (_, group) in &groups {
+            let points = group.iter().map(|candidate| candidate.point).collect();
+            let mut source =
+                ScenarioSource::new(scenario, points, target.figure, *threads, &mut *progress);
+            let solution = Search::new(&mut source, group.len(), target, goal, settings)
+                .solve()
+                .map_err(Problem::Start)?;
+            failed += source.failed();
+            solutions.push(solution);
+        }
+
+        let along = path_of(question.along.as_ref());
+        let searched = |((other, group), solution): (&Group, _)| Searched {
+            along: other.clone(),
+            values: group.iter().map(|candidate| candidate.text.clone()).collect(),
+            solution,
+        };
+        let report = SolveReport {
+            scenario: &scenario.name,
+            configuration: question.configurations.first().map(String::as_str),
+            columns: &columns,
+            target,
+            goal,
+            parameter: &path_of(question.parameter.as_ref()).unwrap_or_default(),
+            settings,
+            along: along.as_deref(),
+            searches: groups.iter().zip(&solutions).map(searched).collect(),
+        };
+        let answered = solutions.iter().all(|solution| solution.answer.value().is_some());
+        Ok(Found {
+            document: solve_document(&report),
+            json: solve_json(&report),
+            csv: solve_csv(&report).map_err(Problem::Start)?,
+            outcome: outcome(answered, failed),
+        })
     }
 
-    let path = |text: &Option<String>| -> Option<String> {
-        text.as_deref().and_then(|text| Some(text.split_once('=')?.0.trim().to_owned()))
-    };
-    let along = path(&arguments.along);
-    let report = SolveReport {
-        scenario: &scenario.name,
-        configuration: arguments.configurations.first().map(String::as_str),
-        columns: &columns,
-        target,
-        goal,
-        parameter: &path(&arguments.parameter).unwrap_or_default(),
-        values: &values,
-        settings,
-        along: along.as_deref(),
-        searches: solutions.iter().map(|(other, solution)| (other.clone(), solution)).collect(),
-    };
-    let answered = solutions.iter().all(|(_, solution)| solution.answer.value().is_some());
-    let (document, json) = (solve_document(&report), solve_json(&report));
-    Ok(Found { document, json, outcome: outcome(answered, failed) })
+    fn best(&self, progress: &mut dyn Watcher) -> Result<Found, CliError> {
+        let Self { scenario, question, threads } = self;
+        let columns = scenario.columns();
+        let figure = FigureOf::best(question.metric.as_deref().unwrap_or_default(), &columns)?;
+        let zone = question.indifference.as_deref().unwrap_or_default();
+        let indifference = figure.read_indifference(zone, &columns)?;
+        let least = question.goal == SolveGoal::Minimise;
+        let swept = question.parameter.is_some();
+        let wanted = |point: &&(usize, &Point)| point.1.axes.is_empty() != swept;
+        let numbered: Vec<(usize, &Point)> = scenario.points.iter().enumerate().collect();
+        let (points, names): (Vec<usize>, Vec<String>) = numbered
+            .iter()
+            .filter(wanted)
+            .map(|(index, point)| (*index, point.configuration.clone()))
+            .unzip();
+        let settings = self.settings(points.len());
+        let objective = Objective { least, indifference };
+        let count = points.len();
+        let mut source = ScenarioSource::new(scenario, points, figure, *threads, progress);
+        let best = best(&mut source, count, objective, settings).map_err(Problem::Start)?;
+        let failed = source.failed();
+        let report = BestReport {
+            scenario: &scenario.name,
+            columns: &columns,
+            figure,
+            objective,
+            settings,
+            names: &names,
+            best: &best,
+        };
+        Ok(Found {
+            document: best_document(&report),
+            json: best_json(&report),
+            csv: best_csv(&report).map_err(Problem::Start)?,
+            outcome: outcome(matches!(best.chosen, Chosen::One(_)), failed),
+        })
+    }
 }
 
 const fn outcome(answered: bool, failed: u64) -> Outcome {
@@ -279,55 +399,6 @@ const fn outcome(answered: bool, failed: u64) -> Outcome {
         (true, 0) => Outcome::Fine,
         (false, 0) => Outcome::Missed,
     }
-}
-
-fn find_best(
-    arguments: &Arguments,
-    scenario: &Scenario,
-    metric: &str,
-    least: bool,
-    progress: &mut dyn Watcher,
-) -> Result<Found, CliError> {
-    let columns = scenario.columns();
-    let figure = FigureOf::read(metric, &columns)?;
-    if !matches!(figure.statistic, Statistic::Mean | Statistic::NotConverged) {
-        let problem = format!("the best {} cannot be promised", figure.text(&columns));
-        let allowed = "a mean: the probability of choosing right is known for means only";
-        return Err(Problem::Argument { problem, allowed: allowed.to_owned() }.into());
-    }
-    let zone = arguments.indifference.as_deref().unwrap_or_default();
-    let indifference = figure.read_value(zone, &columns)?;
-    if indifference <= 0.0 {
-        let problem = format!("an indifference zone of {zone}");
-        let allowed = "the least difference that matters, above 0".to_owned();
-        return Err(Problem::Argument { problem, allowed }.into());
-    }
-    let swept = arguments.parameter.is_some();
-    let wanted = |point: &&(usize, &Point)| point.1.axes.is_empty() != swept;
-    let numbered: Vec<(usize, &Point)> = scenario.points.iter().enumerate().collect();
-    let (points, names): (Vec<usize>, Vec<String>) = numbered
-        .iter()
-        .filter(wanted)
-        .map(|(index, point)| (*index, point.configuration.clone()))
-        .unzip();
-    let settings = arguments.settings(scenario, points.len());
-    let objective = Objective { least, indifference };
-    let count = points.len();
-    let threads = arguments.running.threads();
-    let mut source = ScenarioSource::new(scenario, points, figure, threads, progress);
-    let best = best(&mut source, count, objective, settings).map_err(Problem::Start)?;
-    let failed = source.failed();
-    let report = BestReport {
-        scenario: &scenario.name,
-        columns: &columns,
-        figure,
-        objective,
-        settings,
-        names: &names,
-        best: &best,
-    };
-    let (document, json) = (best_document(&report), best_json(&report));
-    Ok(Found { document, json, outcome: outcome(matches!(best.chosen, Chosen::One(_)), failed) })
 }
 
 /// A text without its quotes, anything else as in a file.

@@ -27,6 +27,8 @@ pub struct Sides<'v> {
     pub first: &'v [f64],
     /// Of the second configuration.
     pub second: &'v [f64],
+    /// How many values in a row belong together, on each side.
+    pub groups: [usize; 2],
 }
 
 /// A metric of two configurations.
@@ -47,6 +49,9 @@ pub struct Compared {
     pub difference: Estimate,
     /// The second divided by the first.
     pub ratio: Estimate,
+    /// With pairs: how many times more independent replications it would take to know the difference
+    /// and the ratio as exactly, that is the square of how much wider their intervals would be.
+    pub saved: Option<[f64; 2]>,
     /// The chance of a difference at least this large if there were none, corrected for the number
     /// of comparisons made at once (Holm).
     pub p_value: f64,
@@ -60,10 +65,14 @@ enum Samples {
 
 impl Samples {
     /// The second against the first.
-    fn new(pairing: Pairing, first: &[f64], second: &[f64]) -> Self {
+    fn new(pairing: Pairing, sides: &Sides<'_>) -> Self {
+        let Sides { first, second, groups: [group, other], .. } = *sides;
         match pairing {
-            Pairing::Paired => Self::Paired(Pairs::new(second, first)),
-            Pairing::Independent => Self::Independent(Independent::new(second, first)),
+            // Only what is run in the same way can be paired, so both groups are of one size.
+            Pairing::Paired => Self::Paired(Pairs::grouped(second, first, group)),
+            Pairing::Independent => {
+                Self::Independent(Independent::grouped(second, first, [other, group]))
+            }
         }
     }
 
@@ -101,8 +110,7 @@ impl Samples {
 /// Compares all `sides` at once; the p values are corrected for their number.
 #[must_use]
 pub fn compare(sides: &[Sides<'_>], pairing: Pairing, confidence: f64) -> Vec<Compared> {
-    let samples: Vec<Samples> =
-        sides.iter().map(|side| Samples::new(pairing, side.first, side.second)).collect();
+    let samples: Vec<Samples> = sides.iter().map(|side| Samples::new(pairing, side)).collect();
     let p_values = holm(&samples.iter().map(Samples::p_value).collect::<Vec<_>>());
     let mean = |values: &[f64]| {
         let numbers = values.iter().copied().filter(|value| !value.is_nan());
@@ -118,9 +126,23 @@ pub fn compare(sides: &[Sides<'_>], pairing: Pairing, confidence: f64) -> Vec<Co
             second: mean(side.second),
             difference: samples.contrasted(Statistic::Mean, Contrast::Difference, confidence),
             ratio: samples.contrasted(Statistic::Mean, Contrast::Ratio, confidence),
+            saved: (pairing == Pairing::Paired).then(|| {
+                [Contrast::Difference, Contrast::Ratio]
+                    .map(|contrast| saved(side, samples, contrast, confidence))
+            }),
             p_value,
         })
         .collect()
+}
+
+/// How many times more replications would be needed if they were no pairs; NaN where that cannot
+/// be told.
+fn saved(side: &Sides<'_>, samples: &Samples, contrast: Contrast, confidence: f64) -> f64 {
+    let width = |samples: &Samples| {
+        samples.contrasted(Statistic::Mean, contrast, confidence).interval.half_width()
+    };
+    let gain = (width(&Samples::new(Pairing::Independent, side)) / width(samples)).powi(2);
+    if gain.is_finite() { gain } else { f64::NAN }
 }
 
 /// A change of a figure that must not happen.
@@ -143,7 +165,7 @@ impl Threshold {
         pairing: Pairing,
         confidence: f64,
     ) -> Option<Estimate> {
-        let samples = Samples::new(pairing, sides.first, sides.second);
+        let samples = Samples::new(pairing, &sides);
         let ratio = samples.contrasted(self.statistic, Contrast::Ratio, confidence);
         let beyond = if self.change.is_sign_negative() {
             ratio.interval.high < 1.0 + self.change

@@ -95,7 +95,7 @@ impl KeptValues {
     pub fn not_converged(&self, point: usize) -> Rate {
         self.points.get(&point).map_or(Rate::default(), |kept| {
             let trials = kept.replications - kept.failed;
-            Rate { hits: trials - kept.converged, trials }
+            Rate::new(trials - kept.converged, trials)
         })
     }
 
@@ -187,10 +187,15 @@ fn judge_one(
         return Judgement { verdict: Verdict::Skipped, got, replications: 0, count: 0 };
     };
     let confidence = scenario.run.confidence;
+    let group = scenario.run.group();
     let (got, count) = match (places.column, places.relative_to) {
-        (None, None) => rate(kept, places.point, confidence),
+        (None, None) => {
+            let rate = kept.not_converged(places.point).grouped(group);
+            (rate.estimate(confidence), rate.trials)
+        }
         (None, Some((other, contrast))) => {
-            let (here, there) = (kept.not_converged(places.point), kept.not_converged(other));
+            let rate = |point| kept.not_converged(point).grouped(group);
+            let (here, there) = (rate(places.point), rate(other));
             let got = match contrast {
                 Contrast::Difference => here.difference(there, confidence),
                 Contrast::Ratio => here.ratio(there, confidence),
@@ -199,13 +204,17 @@ fn judge_one(
         }
         (Some(column), None) => {
             let values = kept.values(places.point, column);
-            figure(values, expectation.statistic, confidence, scenario.run.group())
+            figure(values, expectation.statistic, confidence, group)
         }
         (Some(column), Some((other, contrast))) => {
             let means = expectation.statistic == Statistic::Mean;
-            let size = if means { scenario.run.group() as usize } else { 1 };
-            let values = |point| group_means(kept.values(point, column), size);
-            let pairs = Pairs::new(&values(places.point), &values(other));
+            let size = group as usize;
+            let (here, there) = (kept.values(places.point, column), kept.values(other, column));
+            let pairs = if means {
+                Pairs::new(&group_means(here, size), &group_means(there, size))
+            } else {
+                Pairs::grouped(here, there, size)
+            };
             let got = contrasted(&pairs, expectation.statistic, contrast, confidence);
             (got, pairs.count() as u64)
         }
@@ -217,11 +226,6 @@ fn judge_one(
     let here = kept.replications(places.point);
     let pairs = places.relative_to.map_or(here, |(other, _)| here.min(kept.replications(other)));
     Judgement { verdict, got, replications: pairs, count }
-}
-
-fn rate(kept: &KeptValues, point: usize, confidence: f64) -> (Estimate, u64) {
-    let rate = kept.not_converged(point);
-    (rate.estimate(confidence), rate.trials)
 }
 
 fn figure(values: &[f64], statistic: Statistic, confidence: f64, group: u64) -> (Estimate, u64) {

@@ -13,6 +13,7 @@
 //! - [`worker`]: one replication at a time.
 //! - [`schedule`]: many at once, handed over in task order.
 //! - [`store`], `journal`: rows on the disk, so that nothing complete is run again.
+//! - `fan_out`: the same rows for several sinks, each on a thread of its own.
 //! - [`precision`]: how many replications a point needs.
 //! - [`shard`]: equal parts for several machines.
 //! - [`summary`]: figures of a point over its replications.
@@ -29,6 +30,7 @@
 pub mod comparison;
 pub mod determinism;
 pub mod expectation;
+mod fan_out;
 mod journal;
 pub mod precision;
 pub mod replay;
@@ -46,6 +48,7 @@ use std::ops::Range;
 
 pub use determinism::{Divergence, check_determinism};
 pub use expectation::{Judgement, KeptValues, Verdict, judge};
+pub use fan_out::fan_out;
 pub use replay::replay;
 pub use row::{Row, RowSink, Status};
 pub use schedule::Batch;

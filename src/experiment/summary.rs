@@ -82,7 +82,7 @@ pub struct PointSummary {
     /// The first message of a failed replication.
     pub failure: Option<String>,
     /// The share of replications that did not converge, of those that did not fail, with its Wilson
-    /// interval.
+    /// interval; an antithetic pair counts as one trial.
     pub not_converged: Estimate,
     /// For each column.
     pub metrics: Vec<MetricSummary>,
@@ -147,7 +147,8 @@ impl Summariser {
         let Some(collected) = self.current.take() else { return };
         let replications: u64 = collected.statuses.iter().sum();
         let [converged, .., failed] = collected.statuses;
-        let rate = Rate { hits: replications - failed - converged, trials: replications - failed };
+        let judged = replications - failed;
+        let rate = Rate::new(judged - converged, judged).grouped(self.group);
         let summarise = |values| MetricSummary::grouped(values, self.confidence, self.group);
         self.finished.push(PointSummary {
             point: collected.point,
@@ -177,7 +178,7 @@ pub fn summarise(
     run: &RunSettings,
     columns: usize,
     tasks: &[Batch],
-    mut replay: impl FnMut(&mut dyn RowSink) -> io::Result<()>,
+    mut replay: impl FnMut(&mut (dyn RowSink + Send)) -> io::Result<()>,
 ) -> io::Result<Vec<PointSummary>> {
     let most = tasks.iter().map(|task| task.replications.end).max().unwrap_or(0).max(1);
     let at_once =

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::engine::{Component, Engine, SimTime};
+use crate::engine::{Component, Engine, SimDuration, SimTime};
 
 /// A simulated system: a component with a configuration that a user writes and metrics that a
 /// user reads.
@@ -41,6 +41,11 @@ pub trait Model: Component + Sized {
     /// What is impossible (an error) or hopeless but legal (a warning) about a configuration
     /// whose fields are each within their range: relations between fields.
     fn check(config: &Self::Config) -> Vec<Finding>;
+
+    /// What never comes about because a run ends at `horizon`.
+    fn check_horizon(_config: &Self::Config, _horizon: SimDuration) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// A component called `name`, by which its random streams are seeded.
     fn new(name: &str, config: Self::Config) -> Self;
@@ -171,6 +176,13 @@ impl Finding {
             problem: problem.into(),
             allowed: allowed.into(),
         }
+    }
+
+    /// Something asked for at `at`, which the run does not reach.
+    #[must_use]
+    pub fn beyond(path: &str, at: SimDuration, horizon: SimDuration) -> Self {
+        let problem = format!("{at} is not reached: the run ends at run.horizon, {horizon}");
+        Self::error(path, problem, "before run.horizon, or a later horizon")
     }
 
     /// Something legal but hopeless.

@@ -7,7 +7,7 @@ use super::ipvs_estimator::IpvsEstimator;
 use super::l3_agent::L3Agent;
 use super::model::{Finding, Metric, Model, SignalDefinition};
 use super::orchagent::Orchagent;
-use crate::engine::{Component, Engine, Root, SimTime};
+use crate::engine::{Component, Engine, Root, SimDuration, SimTime};
 
 /// From an output of one component to an input of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +134,12 @@ macro_rules! models {
             #[must_use]
             pub fn check(&self) -> Vec<Finding> {
                 match self { $(Self::$variant(config) => $variant::check(config),)+ }
+            }
+
+            /// What never comes about before `horizon`; see [`Model::check_horizon`].
+            #[must_use]
+            pub fn check_horizon(&self, horizon: SimDuration) -> Vec<Finding> {
+                match self { $(Self::$variant(config) => $variant::check_horizon(config, horizon),)+ }
             }
 
             fn build(&self, name: &str) -> AnyModel {

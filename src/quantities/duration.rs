@@ -12,6 +12,9 @@ use crate::engine::SimDuration;
 
 /// `format` of a duration in the JSON Schema.
 pub const DURATION_FORMAT: &str = "convsim-duration";
+/// Keyword of the JSON Schema for the least value of a duration, with its unit. Intervals at which
+/// something comes again for ever have one, so that a run of hours is not 10^13 events.
+pub const LEAST_DURATION: &str = "x-minimum";
 /// What a duration looks like, for error texts.
 pub const DURATION_ALLOWED: &str =
     "a number of at least 0 and a unit: ns, us, ms, s, min or h, for instance \"40 ms\"";

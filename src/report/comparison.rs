@@ -1,11 +1,13 @@
 //! Two configurations side by side.
 
 use std::fmt::Write as _;
+use std::io;
 
 use serde_json::{Value, json};
 
 use super::markdown::{row, rule};
 use super::number::Scale;
+use super::results_csv::Number;
 use super::solve::estimate_json;
 use super::table::{align_right, new_table, set_widths, stacked, text_of};
 use crate::experiment::comparison::Compared;
@@ -54,10 +56,69 @@ pub fn comparison_json(compared: &[Compared]) -> Value {
             "b": estimate_json(compared.second),
             "difference": estimate_json(compared.difference),
             "ratio": estimate_json(compared.ratio),
+            "saved_by_pairs": compared.saved.map(|[difference, ratio]| {
+                json!({ "difference": difference, "ratio": ratio })
+            }),
             "p_value": compared.p_value,
         })
     };
     compared.iter().map(one).collect()
+}
+
+/// A line for each metric of each configuration. Times are in seconds, shares between 0 and 1; an
+/// open end is empty.
+///
+/// # Errors
+/// What the writer says.
+pub fn comparison_csv(blocks: &[(&str, &[Compared])]) -> io::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let heading = ["configuration", "metric", "unit", "replications"].map(str::to_owned);
+    let figures = ["a", "b", "difference", "ratio"]
+        .into_iter()
+        .flat_map(|name| [name.to_owned(), format!("{name}_low"), format!("{name}_high")]);
+    writer.write_record(heading.into_iter().chain(figures).chain(["p_value".to_owned()]))?;
+    for (configuration, compared) in blocks {
+        for one in *compared {
+            let words = [configuration, one.metric.as_str(), one.unit.symbol()].map(str::to_owned);
+            let estimates = [one.first, one.second, one.difference, one.ratio];
+            let numbers = estimates
+                .into_iter()
+                .flat_map(|estimate| {
+                    [estimate.value, estimate.interval.low, estimate.interval.high]
+                })
+                .chain([one.p_value]);
+            let row = words.into_iter().chain([one.pairs.to_string()]);
+            writer.write_record(row.chain(numbers.map(|number| Number(number).to_string())))?;
+        }
+    }
+    writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// What pairs save, a sentence for each metric in which they change anything much.
+#[must_use]
+pub fn saved_notes(compared: &[Compared]) -> Vec<String> {
+    let note = |one: &Compared| {
+        let [difference, ratio] = one.saved?;
+        let notable = |gain: f64| gain.is_finite() && !(0.9..1.1).contains(&gain);
+        if !notable(difference) && !notable(ratio) {
+            return None;
+        }
+        let times = |gain: f64| {
+            if gain.is_finite() { format!("{} times", two_digits(gain)) } else { "-".to_owned() }
+        };
+        Some(format!(
+            "{}: without pairs the same width would take {} the replications for the ratio, {} for \
+             the difference",
+            one.metric,
+            times(ratio),
+            times(difference)
+        ))
+    };
+    compared.iter().filter_map(note).collect()
+}
+
+fn two_digits(gain: f64) -> String {
+    if gain < 9.95 { format!("{gain:.1}") } else { format!("{gain:.0}") }
 }
 
 fn cells(compared: &Compared) -> [String; 6] {

@@ -51,18 +51,19 @@ fn figures(text: &mut String, report: Report<'_>) {
         let scale = scale_of(report, &summaries, column);
         for summary in &summaries {
             let metric = &summary.metrics[column];
-            let figure =
-                |estimate| format!("{} ({})", scale.value(estimate), scale.interval(estimate));
+            let figure = |(value, interval): &(String, String)| format!("{value} ({interval})");
+            let mean = (scale.value(metric.mean), scale.interval(metric.mean));
+            let [p50, p95, p99] = scale.ascending([metric.p50, metric.p95, metric.p99]);
             let rate = Scale::new(Unit::Share, 1.0);
             row(
                 text,
                 &[
                     scale.heading(&report.columns[column].name),
                     report.point(summary).configuration.clone(),
-                    figure(metric.mean),
-                    figure(metric.p50),
-                    figure(metric.p95),
-                    figure(metric.p99),
+                    figure(&mean),
+                    figure(&p50),
+                    figure(&p95),
+                    figure(&p99),
                     format!(
                         "{} % ({})",
                         rate.value(summary.not_converged),

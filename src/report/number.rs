@@ -1,7 +1,7 @@
 //! Numbers for a reader: in a unit that suits their size, rounded so that the interval shows.
 
 use crate::models::Unit;
-use crate::statistics::Estimate;
+use crate::statistics::{Estimate, Interval};
 
 /// An interval narrower than this share of its figure is none to a reader. (Equal values differ by
 /// rounding in the last digits of their mean.)
@@ -97,6 +97,31 @@ impl Scale {
         format!("{value} ± {:.decimals$}", half_width * self.factor)
     }
 
+    /// Figures none of which is below the one before, such as quantiles, each with its interval.
+    /// Rounding must not turn their order: a figure that would look smaller than the one before
+    /// gets as many decimals as that has.
+    #[must_use]
+    pub fn ascending<const N: usize>(self, estimates: [Estimate; N]) -> [(String, String); N] {
+        let (mut least, mut decimals) = (f64::NEG_INFINITY, 0);
+        estimates.map(|estimate| {
+            let (mut value, mut interval) = self.rounded(estimate);
+            if value.parse().is_ok_and(|shown: f64| shown < least) {
+                let exact = |end: f64| fixed(end * self.factor, decimals);
+                let Interval { low, high } = estimate.interval;
+                value = exact(estimate.value);
+                if interval != "±0" {
+                    let end = |end: f64| if end.is_finite() { exact(end) } else { "?".to_owned() };
+                    interval = format!("{}..{}", end(low), end(high));
+                }
+            }
+            if let Ok(shown) = value.parse() {
+                least = shown;
+                decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+            }
+            (value, interval)
+        })
+    }
+
     fn rounded(self, estimate: Estimate) -> (String, String) {
         let value = estimate.value * self.factor;
         if !value.is_finite() {
@@ -172,7 +197,6 @@ fn fixed(value: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::Interval;
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {
         Estimate { value, interval: Interval { low, high } }
@@ -186,6 +210,40 @@ mod tests {
         assert_eq!(seconds.interval(mean), "13.21..13.63");
         assert_eq!(seconds.plus_minus(mean), "13.42 ± 0.21");
         assert_eq!(seconds.plus_minus(estimate(1234.5, 1200.0, 1269.0)), "1234 ± 34");
+    }
+
+    #[test]
+    fn rounding_does_not_turn_the_order_of_quantiles() {
+        let p95 = estimate(2.0352, 2.0301, 2.0399);
+        let p99 = estimate(2.0371, 1.9, 2.4);
+        assert_eq!(Scale::PLAIN.value(p99), "2.04");
+        let wide = estimate(2.0371, 1.0, f64::INFINITY);
+        assert_eq!(Scale::PLAIN.value(wide), "2.0");
+        let shown = Scale::PLAIN.ascending([p95, wide]);
+        assert_eq!(shown[0].0, "2.0352");
+        assert_eq!(shown[1], ("2.0371".to_owned(), "1.0000..?".to_owned()));
+        let equal = estimate(2.0371, 2.0371, 2.0371);
+        assert_eq!(Scale::PLAIN.ascending([equal, wide])[1].0, "2.037");
+        let unknown = estimate(f64::NAN, f64::NAN, f64::NAN);
+        assert_eq!(Scale::PLAIN.ascending([unknown, p95])[1].0, "2.0352");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn quantiles_never_look_as_if_they_fell(
+            mut values: [f64; 3], widths: [[f64; 2]; 3]
+        ) {
+            proptest::prop_assume!(values.iter().all(|v| v.abs() < 1e9));
+            values.sort_by(f64::total_cmp);
+            let quantile = |index: usize| {
+                let [below, above] = widths[index].map(f64::abs);
+                estimate(values[index], values[index] - below, values[index] + above)
+            };
+            let shown = Scale::PLAIN.ascending([0, 1, 2].map(quantile));
+            let numbers: Vec<f64> =
+                shown.iter().filter_map(|(value, _)| value.parse().ok()).collect();
+            proptest::prop_assert!(numbers.is_sorted(), "{shown:?}");
+        }
     }
 
     #[test]

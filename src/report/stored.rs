@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 
 use super::timeline::{self, Record};
 use crate::models::Unit;
+use crate::statistics::grouped::group_means;
+use crate::statistics::paired::Pairs;
 use crate::statistics::{Estimate, Interval};
 
 /// The results of one scenario.
@@ -20,8 +22,8 @@ pub struct Stored {
     pub summary: StoredSummary,
     /// `manifest.json`.
     pub manifest: Value,
-    /// From `results.csv`: for each point, for each metric of the main table, the figure of each
-    /// replication; NaN for what did not come about.
+    /// From `results.csv`: for each point, for each metric of the main table or with a recording, the
+    /// figure of each replication; NaN for what did not come about.
     pub values: Vec<HashMap<String, Vec<f64>>>,
     /// `timeline.json`, if there is one: what pictures show of one replication.
     pub record: Option<Record>,
@@ -46,12 +48,15 @@ pub struct StoredSummary {
     pub points: Vec<StoredPoint>,
     /// What had to come out.
     pub expectations: Vec<StoredExpectation>,
+    /// What the real system did.
+    #[serde(default)]
+    pub recorded: Vec<StoredRecorded>,
     /// Legal but hopeless settings.
     pub warnings: Vec<String>,
 }
 
 /// A metric.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StoredColumn {
     /// Its name.
     pub name: String,
@@ -134,6 +139,19 @@ pub struct StoredExpectation {
     pub measured: Option<(f64, f64)>,
 }
 
+/// Figures of the real system.
+#[derive(Clone, Debug, Deserialize)]
+pub struct StoredRecorded {
+    /// The point.
+    pub configuration: String,
+    /// The metric.
+    pub metric: String,
+    /// The figures, in rising order.
+    pub values: Vec<f64>,
+    /// Where they come from.
+    pub source: String,
+}
+
 /// A figure over replications that pictures and the report show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
@@ -145,6 +163,13 @@ pub enum Figure {
     P95,
     /// The 99th percentile.
     P99,
+}
+
+#[cfg(test)]
+impl StoredEstimate {
+    const fn exactly(value: Option<f64>) -> Self {
+        Self { value, low: value, high: value }
+    }
 }
 
 impl From<StoredEstimate> for Estimate {
@@ -166,7 +191,7 @@ impl StoredColumn {
     /// Its name for a reader.
     #[must_use]
     pub fn title(&self) -> String {
-        self.name.replace(['_', '.'], " ")
+        words(&self.name)
     }
 }
 
@@ -182,6 +207,24 @@ impl StoredPoint {
                 Figure::P99 => metric.p99,
             })
         })
+    }
+
+    /// Makes all figures known exactly, as those of a system without chance.
+    #[cfg(test)]
+    pub fn forget_spread(&mut self) {
+        for metric in self.metrics.values_mut() {
+            let exactly = StoredEstimate::exactly(metric.mean.value);
+            *metric = StoredMetric { mean: exactly, p50: exactly, p95: exactly, p99: exactly };
+        }
+    }
+
+    /// Makes all figures `value` in every replication.
+    #[cfg(test)]
+    pub fn set_all(&mut self, value: f64) {
+        for metric in self.metrics.values_mut() {
+            metric.mean = StoredEstimate::exactly(Some(value));
+        }
+        self.forget_spread();
     }
 
     /// The name of the configuration that a point of a sweep starts from; empty where that is the
@@ -221,8 +264,13 @@ impl Stored {
         let record = record.and_then(|text| Record::read(&text));
         let mut stored = Self { summary, manifest, values: Vec::new(), record };
         let path = folder.join("results.csv");
-        let names: Vec<String> =
+        let mut names: Vec<String> =
             stored.main_columns().iter().map(|column| column.name.clone()).collect();
+        for recorded in &stored.summary.recorded {
+            if !names.contains(&recorded.metric) {
+                names.push(recorded.metric.clone());
+            }
+        }
         stored.values = stored
             .read_rows(&path, &names)
             .map_err(|error| StoredError { path, reason: error.to_string() })?;
@@ -259,10 +307,19 @@ impl Stored {
     }
 
     /// The figures of a metric at the point number `point`, by replication; empty for a metric
-    /// that is not in the main table.
+    /// that is neither in the main table nor recorded.
     #[must_use]
     pub fn values(&self, point: usize, metric: &str) -> &[f64] {
         self.values.get(point).and_then(|metrics| metrics.get(metric)).map_or(&[], Vec::as_slice)
+    }
+
+    /// A metric of two points by replication, to compare their means: of antithetic pairs the means.
+    #[must_use]
+    pub fn pairs(&self, first: usize, second: usize, metric: &str) -> Pairs {
+        let antithetic = self.manifest.pointer("/run/antithetic").and_then(Value::as_bool);
+        let size = if antithetic == Some(true) { 2 } else { 1 };
+        let means = |point| group_means(self.values(point, metric), size);
+        Pairs::new(&means(first), &means(second))
     }
 
     /// The parts of a metric.
@@ -326,6 +383,21 @@ fn read_json<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Resul
     let read = fs::read_to_string(&path).map_err(|error| error.to_string());
     read.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
         .map_err(|reason| StoredError { path, reason })
+}
+
+/// Abbreviations that names of metrics have in small letters.
+const ABBREVIATIONS: [&str; 14] = [
+    "ack", "arp", "bgp", "cpu", "fdb", "http", "lag", "rpc", "sai", "syn", "tcp", "udp", "vm",
+    "zmq",
+];
+
+/// The name of a metric as words.
+#[must_use]
+pub fn words(name: &str) -> String {
+    let word = |word: &str| {
+        if ABBREVIATIONS.contains(&word) { word.to_uppercase() } else { word.to_owned() }
+    };
+    name.split(['_', '.', ' ']).map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// A value of a parameter for a reader.

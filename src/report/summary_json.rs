@@ -7,7 +7,7 @@ use super::expectations::{expected_text, verdict_name};
 use super::results_csv::PointId;
 use crate::experiment::precision::attained;
 use crate::experiment::{Judgement, MetricSummary, PointSummary, Status};
-use crate::scenario::Expectation;
+use crate::scenario::{Expectation, Recorded};
 use crate::statistics::Estimate;
 
 /// Version of the format. It changes when a key changes its meaning or goes away.
@@ -28,6 +28,7 @@ pub fn summary_json(report: Report<'_>) -> Value {
         "columns": columns(report),
         "points": report.summaries.iter().map(|summary| point(report, summary)).collect::<Vec<_>>(),
         "expectations": expectations(report),
+        "recorded": recorded(report),
         "warnings": scenario.warnings,
     })
 }
@@ -147,6 +148,20 @@ pub(super) fn expectation(
         "at_most": expectation.at_most,
         "measured": expectation.measured.map(|(low, high)| [low, high]),
     })
+}
+
+/// What the real system did.
+fn recorded(report: Report<'_>) -> Vec<Value> {
+    let one = |recorded: &Recorded| {
+        json!({
+            "configuration": recorded.configuration,
+            "metric": recorded.metric,
+            "values": recorded.values,
+            "source": recorded.source,
+            "origin": recorded.origin,
+        })
+    };
+    report.scenario.recorded.iter().map(one).collect()
 }
 
 fn estimate(estimate: Estimate) -> Value {

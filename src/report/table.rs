@@ -95,10 +95,11 @@ fn full(text: &mut String, report: Report<'_>, summaries: &[&PointSummary]) {
         let mut table = new_table(heading);
         for summary in summaries {
             let metric = &summary.metrics[column];
-            let figure = |estimate: Estimate| Cell::new(stacked(scale, estimate, FIGURE_WIDTH));
+            let mean = Cell::new(stacked(scale, metric.mean, FIGURE_WIDTH));
+            let quantiles = scale.ascending([metric.p50, metric.p95, metric.p99]);
+            let quantiles = quantiles.map(|texts| Cell::new(stack(texts, FIGURE_WIDTH)));
             let label = Cell::new(broken(&report.point(summary).configuration, LABEL_WIDTH));
-            let figures = [metric.mean, metric.p50, metric.p95, metric.p99].map(figure);
-            table.add_row([label].into_iter().chain(figures));
+            table.add_row([label, mean].into_iter().chain(quantiles));
         }
         // The same widths in each block, so that they line up.
         let widths = [LABEL_WIDTH].into_iter().chain([FIGURE_WIDTH; 4]);
@@ -203,11 +204,14 @@ fn swept(summaries: &[&PointSummary], report: Report<'_>) -> String {
 
 /// A figure with its interval below it, broken between its ends where it is wider than `width`.
 pub(super) fn stacked(scale: Scale, estimate: Estimate, width: u16) -> String {
-    let mut interval = scale.interval(estimate);
+    stack((scale.value(estimate), scale.interval(estimate)), width)
+}
+
+fn stack((value, mut interval): (String, String), width: u16) -> String {
     if interval.chars().count() > usize::from(width) {
         interval = interval.replace("..", "..\n");
     }
-    format!("{}\n{interval}", scale.value(estimate))
+    format!("{value}\n{interval}")
 }
 
 /// Fixes the widths of columns, one space apart.

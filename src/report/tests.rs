@@ -69,6 +69,9 @@ fn scenario(points: Vec<Point>) -> Scenario {
             metrics: Vec::new(),
         },
         expectations: Vec::new(),
+        solve: None,
+        sensitivity: None,
+        recorded: Vec::new(),
         warnings: vec!["pop 8192: orchagent.pop_batch_size blocks Redis for 5 s".to_owned()],
         resolved: serde_json::json!({ "name": "chassis" }),
     }
@@ -277,6 +280,7 @@ fn a_comparison() {
         unit: columns[column].metric.unit,
         first: kept.values(0, column),
         second: kept.values(1, column),
+        groups: [1, 1],
     });
     let compared = compare(&sides, Pairing::Paired, 0.95);
     insta::assert_snapshot!(comparison::comparison_tables(&compared));

@@ -16,6 +16,7 @@ pub mod bounded_queue;
 pub mod cores;
 mod finish_heap;
 pub mod mutex;
+pub mod neighbours;
 pub mod processor_sharing;
 pub mod server_pool;
 pub mod step_program;
@@ -25,6 +26,7 @@ pub mod time_slices;
 pub use bounded_queue::BoundedQueue;
 pub use cores::Cores;
 pub use mutex::{Handoff, Mutex};
+pub use neighbours::Neighbours;
 pub use processor_sharing::{CpuCompletion, ProcessorSharingCpu, Weight};
 pub use server_pool::ServerPool;
 pub use step_program::{

@@ -16,6 +16,7 @@
 //! nanosecond. So a job is never early, never more than about one nanosecond late, and never lost.
 
 use super::finish_heap::{Finish, FinishHeap, NOWHERE};
+use super::neighbours::Neighbours;
 use super::time_average::TimeAverage;
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
 
@@ -119,6 +120,7 @@ pub struct ProcessorSharingCpu {
     cores: u32,
     /// What all cores together do when all are busy, in thousandths of a core.
     capacity: u64,
+    neighbours: Option<Neighbours>,
     now: SimTime,
     groups: Vec<Group>,
     /// Indices of `groups` by descending weight.
@@ -160,6 +162,7 @@ impl ProcessorSharingCpu {
         Self {
             cores: capacity.div_ceil(THOUSANDTHS) as u32,
             capacity,
+            neighbours: None,
             now: SimTime::ZERO,
             groups: Vec::new(),
             by_weight: Vec::new(),
@@ -170,6 +173,13 @@ impl ProcessorSharingCpu {
             busy: TimeAverage::default(),
             changes: 0,
         }
+    }
+
+    /// Whole cores that are some of those on which other tasks run for ever. The jobs present at
+    /// one time must then have one weight.
+    #[must_use]
+    pub fn beside(cores: u32, neighbours: Neighbours) -> Self {
+        Self { neighbours: Some(neighbours), ..Self::new(cores) }
     }
 
     /// Idle at time zero again, for another replication; keeps the memory.
@@ -366,6 +376,13 @@ impl ProcessorSharingCpu {
         self.changes += 1;
         self.runnable.set(self.now, runnable);
         self.busy.set(self.now, runnable.min(u64::from(self.cores)));
+        if let Some(neighbours) = self.neighbours {
+            let bound = self.capacity / THOUSANDTHS;
+            for group in self.groups.iter_mut().filter(|group| !group.finishes.is_empty()) {
+                group.rate = neighbours.rate(bound, group.finishes.len() as u64, group.weight());
+            }
+            return;
+        }
         if let [group] = self.groups.as_mut_slice() {
             // One weight, the usual case: each job gets a core, or all get the same share.
             let jobs = group.finishes.len() as u64 * THOUSANDTHS;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::design::part;
 use super::file::ExpectEntry;
-use super::node::{Node, clip};
+use super::node::{Node, NodeValue, clip};
 use super::problem::{Problem, Problems};
 use super::source::Sources;
 use super::types::{Expectation, MetricColumn, RelativeTo, Statistic};
@@ -44,8 +44,11 @@ pub fn read_expectations(
     let mut expectations = Vec::new();
     let mut removed = Vec::new();
     for (index, node) in items.iter().enumerate() {
-        let Some(entry) = part::<ExpectEntry>(node) else { continue };
         let path = format!("expect[{index}]");
+        let Some(entry) = part::<ExpectEntry>(node) else {
+            read_rest(node, path, known, problems);
+            continue;
+        };
         let mut reader = Reader { node, path, known, problems: &mut *problems };
         let outcomes = match &entry.ordering {
             Some(names) => reader.read_ordering(&entry, names),
@@ -61,6 +64,32 @@ pub fn read_expectations(
     }
     warnings.extend(skipped(&removed));
     expectations
+}
+
+/// Checks what is fine by its shape in an expectation of which a part is not; that has been reported.
+fn read_rest(node: &Node, path: String, known: &Known<'_>, problems: &mut Problems) {
+    let mut rest = node.clone();
+    if let NodeValue::Object(entries) = &mut rest.value {
+        entries.retain(|entry| {
+            let alone =
+                Value::Object([(entry.key.clone(), entry.value.to_json())].into_iter().collect());
+            serde_json::from_value::<ExpectEntry>(alone).is_ok()
+        });
+    }
+    let Some(entry) = part::<ExpectEntry>(&rest) else { return };
+    let mut found = Problems::default();
+    let mut reader = Reader { node: &rest, path, known, problems: &mut found };
+    match &entry.ordering {
+        Some(names) => drop(reader.read_ordering(&entry, names)),
+        None => drop(reader.read(&entry)),
+    }
+    // What is missing may be what was taken out.
+    let whole = |problem: &Problem| {
+        !matches!(problem, Problem::MissingKey { .. } | Problem::BadExpectation { .. })
+    };
+    for located in found.into_parts().0.into_iter().filter(|located| whole(&located.problem)) {
+        problems.add(located.problem, &located.path, located.origin);
+    }
 }
 
 /// One sentence about the expectations whose points the command line has removed.

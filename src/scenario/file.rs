@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::question::{SensitivityEntry, SolveEntry};
 use super::types::{Seeding, Statistic};
 use crate::engine::SimDuration;
 use crate::models::ModelKind;
@@ -62,6 +63,12 @@ pub(super) struct ScenarioFile {
     run: Option<RunEntry>,
     /// What must come out.
     expect: Option<Vec<ExpectEntry>>,
+    /// What `convsim solve` answers without further options.
+    solve: Option<SolveEntry>,
+    /// What `convsim sensitivity` analyses without further options.
+    sensitivity: Option<SensitivityEntry>,
+    /// What the real system did, for pictures that hold it beside the simulated figures.
+    recorded: Option<Vec<RecordedEntry>>,
 }
 
 /// A signal from one component to another.
@@ -246,8 +253,31 @@ pub(super) struct ExpectEntry {
     pub source: String,
 }
 
+/// Figures of the real system, one for each time that it was measured: `values`, or a `column` of a
+/// CSV `file`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RecordedEntry {
+    /// The configuration, or the point of a sweep such as `orchagent.pop_batch_size=32`.
+    pub configuration: String,
+    /// The metric; `component.metric` if there are several components.
+    pub metric: String,
+    /// The unit of plain numbers: `"ms"`, `"s"`, `"/s"`; none for a metric without a unit.
+    pub unit: Option<String>,
+    /// The figures, in any order: plain numbers in `unit`, or with their unit, `"12 s"`.
+    #[schemars(length(min = 1, max = 1_000_000), with = "Option<Vec<Bound>>")]
+    pub values: Option<Vec<Value>>,
+    /// A CSV file with a header line, relative to this file.
+    pub file: Option<String>,
+    /// Its column.
+    pub column: Option<String>,
+    /// Where they come from: what was measured, when, on what.
+    #[schemars(length(min = 1))]
+    pub source: String,
+}
+
 /// A bound in the unit of its metric.
-struct Bound;
+pub(super) struct Bound;
 
 impl JsonSchema for Bound {
     fn schema_name() -> std::borrow::Cow<'static, str> {

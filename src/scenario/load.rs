@@ -12,6 +12,8 @@ use super::node::{Node, NodeValue, clip};
 use super::overrides::{LoadOptions, RUN, apply, component_names, model_of};
 use super::points::PointBuilder;
 use super::problem::{Problem, Problems};
+use super::question::Asked;
+use super::recorded::read_recorded;
 use super::source::Sources;
 use super::types::{Precision, RunSettings, Scenario, Statistic};
 use super::validate::Validator;
@@ -61,11 +63,15 @@ fn build(
     let run = run.unwrap_or_default();
     let mut design = Design::read(&tree, run.seed, options.max_points, problems);
     let limit = options.max_points as u64;
+    let mut all_points = true;
     if design.count().is_none_or(|count| count > limit) {
         let origin = tree.get("sweep").or_else(|| tree.get("configurations")).map(|n| n.origin);
         let points = design.count();
         problems.add(Problem::TooManyPoints { points, limit }, "sweep", origin);
-        return None;
+        // Whatever does not need the points is checked none the less.
+        all_points = false;
+        design.axes.clear();
+        design.configurations.truncate(options.max_points);
     }
     design.apply_conditions(&tree, problems);
     if run.horizon.is_zero() {
@@ -74,7 +80,7 @@ fn build(
         problems.add(Problem::OutOfRange { value, allowed }, "run.horizon", origin);
     }
     refuse_odd_pairs(&tree, &run, problems);
-    let mut builder = PointBuilder::new(&tree, connection_names, sources, problems);
+    let mut builder = PointBuilder::new(&tree, connection_names, run.horizon, sources, problems);
     let points = builder.build(&design);
     let recorded = builder.recorded_files();
     warnings.extend(builder.into_warnings());
@@ -91,11 +97,15 @@ fn build(
         coincident_points: design.coincident,
         run: run_settings(run),
         expectations: Vec::new(),
+        solve: None,
+        sensitivity: None,
+        recorded: Vec::new(),
         warnings: Vec::new(),
         resolved: tree.to_json(),
     };
     let columns = scenario.columns();
     let removed = removed_by(&original, options);
+    let removed = |name: &str| !all_points || removed(name);
     let known = Known {
         points: design.points().map(|point| point.name).collect(),
         columns: &columns,
@@ -103,6 +113,23 @@ fn build(
         sources,
     };
     scenario.expectations = read_expectations(&tree, &known, problems, &mut warnings);
+    let components = scenario.components.clone();
+    let max_points = options.max_points;
+    let asked = Asked {
+        tree: &tree,
+        original: &original,
+        components: &components,
+        columns: &columns,
+        design: &design,
+        horizon: scenario.run.horizon,
+        max_points,
+        sources,
+    };
+    scenario.solve = asked.solve(problems, &mut warnings);
+    scenario.sensitivity = asked.sensitivity(problems, &mut warnings);
+    let recordings = read_recorded(&tree, &known, problems);
+    scenario.recorded = recordings.recorded;
+    scenario.files.extend(recordings.files);
     let altered = |text: &&String| !text.trim_start().starts_with("run.");
     if !scenario.expectations.is_empty() && options.set.iter().any(|text| altered(&text)) {
         let text = "the expectations were made for the file as it is, without --set";

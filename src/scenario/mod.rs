@@ -11,7 +11,9 @@
 //! - `design`: which points there are, by grid, lists that advance together, sampling and
 //!   conditions; `points`: each of them, typed and checked by its models;
 //!   `recording`: recorded values from CSV files; `identity`: what names a point.
-//! - `expect`: what must come out; [`target`]: figures and targets on the command line.
+//! - `expect`: what must come out; `recorded`: what the real system did; [`target`]: figures and
+//!   targets on the command line.
+//! - [`question`]: what a file asks `solve` and `sensitivity`.
 //! - `explicit`, [`varied`]: points for an analysis of sensitivity, and the ranges they come from.
 //! - [`problem`], [`error`]: what can be wrong, and how it is shown.
 //! - [`types`]: the result.
@@ -35,6 +37,8 @@ mod parse;
 mod path;
 mod points;
 pub mod problem;
+pub mod question;
+mod recorded;
 mod recording;
 mod schema_kind;
 mod schema_text;
@@ -54,6 +58,6 @@ pub use load::load;
 pub use overrides::LoadOptions;
 pub use source::GivenFiles;
 pub use types::{
-    Expectation, MetricColumn, Point, Precision, RelativeTo, RunSettings, Scenario, Seeding,
-    Statistic,
+    Expectation, MetricColumn, Point, Precision, Recorded, RelativeTo, RunSettings, Scenario,
+    Seeding, Statistic,
 };

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::design::{Design, PointDesign};
 use super::file::{component_schema, schema_ref};
 use super::identity::{ComponentIdentity, canonical_text, point_id};
-use super::node::Node;
+use super::node::{Node, NodeValue};
 use super::overrides::model_of;
 use super::path::Path;
 use super::problem::{Problem, Problems};
@@ -16,12 +16,15 @@ use super::schema_kind::keys_are_independent;
 use super::source::Sources;
 use super::types::Point;
 use super::validate::Validator;
+use crate::engine::SimDuration;
 use crate::models::{Finding, ModelConfig, ModelKind, Severity};
 
 /// Makes the points of one scenario.
 pub struct PointBuilder<'a> {
     components: Vec<Component>,
     connections: Vec<(String, String)>,
+    /// When runs end.
+    horizon: SimDuration,
     recordings: Recordings,
     sources: &'a Sources,
     problems: &'a mut Problems,
@@ -62,6 +65,7 @@ impl<'a> PointBuilder<'a> {
     pub fn new(
         tree: &Node,
         connections: Vec<(String, String)>,
+        horizon: SimDuration,
         sources: &'a Sources,
         problems: &'a mut Problems,
     ) -> Self {
@@ -79,6 +83,7 @@ impl<'a> PointBuilder<'a> {
         Self {
             components,
             connections,
+            horizon,
             recordings: Recordings::default(),
             sources,
             problems,
@@ -104,6 +109,11 @@ impl<'a> PointBuilder<'a> {
             points.extend(self.point(&point_design));
         }
         points
+    }
+
+    /// Reports what is wrong with a point that is not run.
+    pub fn check(&mut self, design: &PointDesign<'_>) {
+        let _ = self.point(design);
     }
 
     /// The files of recorded values that were read.
@@ -201,7 +211,12 @@ impl<'a> PointBuilder<'a> {
         if pairs.iter().all(|pair| checked.keys.contains(pair)) {
             return Problems::default();
         }
-        let found = check(node);
+        // The rest is as it was when it was found fine.
+        let changed = |key: &str| key == "model" || keys.contains(&key);
+        let entries = node.entries().iter().filter(|entry| changed(&entry.key));
+        let part =
+            Node { value: NodeValue::Object(entries.cloned().collect()), origin: node.origin };
+        let found = check(&part);
         if found.is_empty() {
             checked.keys.extend(pairs);
         }
@@ -244,7 +259,7 @@ impl<'a> PointBuilder<'a> {
         };
         let mut warnings = Vec::new();
         let mut possible = true;
-        for finding in config.check() {
+        for finding in config.check().into_iter().chain(config.check_horizon(self.horizon)) {
             match finding.severity {
                 Severity::Error => {
                     possible = false;

@@ -103,6 +103,8 @@ pub enum Problem {
     FixedAndVaried { path: String },
     /// An expectation without a bound, or with bounds that exclude each other.
     BadExpectation { problem: String, allowed: String },
+    /// A question for `solve` or `sensitivity` that cannot be answered.
+    BadQuestion { problem: String, allowed: String },
     /// A CSV file of recorded values cannot be used.
     BadRecording { file: String, reason: String },
 }
@@ -136,7 +138,8 @@ impl Problem {
             | Self::RepeatedValue { .. }
             | Self::TooManyPoints { .. }
             | Self::FixedAndVaried { .. }
-            | Self::BadExpectation { .. } => self.meaning_text(),
+            | Self::BadExpectation { .. }
+            | Self::BadQuestion { .. } => self.meaning_text(),
             Self::BadSpan { .. }
             | Self::UnequalLists { .. }
             | Self::VariedTwice { .. }
@@ -342,7 +345,9 @@ impl Problem {
             Self::FixedAndVaried { path } => {
                 (format!("--set fixes {path} and --vary varies it"), "give only one".to_owned())
             }
-            Self::BadExpectation { problem, allowed } => (problem.clone(), allowed.clone()),
+            Self::BadExpectation { problem, allowed } | Self::BadQuestion { problem, allowed } => {
+                (problem.clone(), allowed.clone())
+            }
             _ => (String::new(), String::new()),
         }
     }

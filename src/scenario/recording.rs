@@ -95,6 +95,24 @@ fn read_column(
     unit: &str,
     sources: &Sources,
 ) -> Result<Vec<String>, Problem> {
+    let value = |(row, cell): (u64, String)| {
+        parse_duration(&format!("{cell} {unit}")).map(format_duration).map_err(|error| {
+            let reason = format!("line {row}, column \"{column}\": \"{cell}\" in {unit}: {error}");
+            Problem::BadRecording { file: file.display().to_string(), reason }
+        })
+    };
+    read_cells(file, column, sources)?.into_iter().map(value).collect()
+}
+
+/// The cells of a column of a CSV file, each with its line.
+///
+/// # Errors
+/// A file without such a column or without rows.
+pub(super) fn read_cells(
+    file: &Path,
+    column: &str,
+    sources: &Sources,
+) -> Result<Vec<(u64, String)>, Problem> {
     let shown = file.display().to_string();
     let bad = |reason: String| Problem::BadRecording { file: shown.clone(), reason };
     let text = sources.read(file, MAX_RECORDING_BYTES).map_err(|problem| match problem {
@@ -108,20 +126,16 @@ fn read_column(
         let names: Vec<&str> = header.iter().collect();
         return Err(bad(format!("there is no column \"{column}\", but {}", names.join(", "))));
     };
-    let mut values = Vec::new();
+    let mut cells = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| bad(error.to_string()))?;
         let row = record.position().map_or(0, csv::Position::line);
-        let cell = record.get(index).unwrap_or_default();
-        let value = parse_duration(&format!("{cell} {unit}")).map_err(|error| {
-            bad(format!("line {row}, column \"{column}\": \"{cell}\" in {unit}: {error}"))
-        })?;
-        values.push(format_duration(value));
+        cells.push((row, record.get(index).unwrap_or_default().to_owned()));
     }
-    if values.is_empty() {
+    if cells.is_empty() {
         return Err(bad("it has no rows".to_owned()));
     }
-    Ok(values)
+    Ok(cells)
 }
 
 #[cfg(test)]

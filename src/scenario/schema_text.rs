@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::validate::{array, choices, common_tag, is_null, plain, resolve_in, types};
 use crate::quantities::distribution::{DISTRIBUTION_ALLOWED, DISTRIBUTION_FORMAT};
-use crate::quantities::duration::{DURATION_ALLOWED, DURATION_FORMAT};
+use crate::quantities::duration::{DURATION_ALLOWED, DURATION_FORMAT, LEAST_DURATION};
 use crate::quantities::rate::{RATE_ALLOWED, RATE_FORMAT};
 
 /// What `schema` allows, for instance `a whole number from 1 to 1000000 (keys)`.
@@ -12,7 +12,7 @@ use crate::quantities::rate::{RATE_ALLOWED, RATE_FORMAT};
 pub fn allowed_text(root: &Value, schema: &Value) -> String {
     let resolved = resolve_in(root, schema);
     let text = match resolved.get("format").and_then(Value::as_str) {
-        Some(DURATION_FORMAT) => DURATION_ALLOWED.to_owned(),
+        Some(DURATION_FORMAT) => duration_text(resolved),
         Some(RATE_FORMAT) => RATE_ALLOWED.to_owned(),
         Some(DISTRIBUTION_FORMAT) => DISTRIBUTION_ALLOWED.to_owned(),
         _ => structure_text(root, resolved),
@@ -20,6 +20,15 @@ pub fn allowed_text(root: &Value, schema: &Value) -> String {
     match schema.get("x-unit").and_then(Value::as_str) {
         Some(unit) => format!("{text} ({unit})"),
         None => text,
+    }
+}
+
+/// What a duration looks like and, where it has a least value, that.
+#[must_use]
+pub fn duration_text(schema: &Value) -> String {
+    match schema.get(LEAST_DURATION).and_then(Value::as_str) {
+        Some(least) => format!("{DURATION_ALLOWED}; at least {least}"),
+        None => DURATION_ALLOWED.to_owned(),
     }
 }
 
@@ -139,5 +148,7 @@ pub fn short_text(schema: &Value) -> Option<(Option<String>, String)> {
         DISTRIBUTION_FORMAT => ("duration", "a duration such as \"40 ms\", or a distribution"),
         _ => return None,
     };
-    Some((Some(unit.to_owned()), text.to_owned()))
+    let least = schema.get(LEAST_DURATION).and_then(Value::as_str);
+    let text = least.map_or_else(|| text.to_owned(), |least| format!("{text}, at least {least}"));
+    Some((Some(unit.to_owned()), text))
 }

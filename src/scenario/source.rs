@@ -26,6 +26,14 @@ pub struct Origin {
     end: u32,
 }
 
+impl Origin {
+    /// Whether both lie in the same text.
+    #[must_use]
+    pub const fn is_in_text_of(self, other: Self) -> bool {
+        self.source == other.source
+    }
+}
+
 /// A text with its name.
 #[derive(Debug)]
 pub struct SourceText {

@@ -112,6 +112,40 @@ impl FigureOf {
             allowed: allowed_bound(unit).to_owned(),
         })
     }
+
+    /// Reads a figure whose best can be promised: a mean.
+    ///
+    /// # Errors
+    /// That it is none.
+    pub fn best(text: &str, columns: &[MetricColumn]) -> Result<Self, TargetError> {
+        let figure = Self::read(text, columns)?;
+        if matches!(figure.statistic, Statistic::Mean | Statistic::NotConverged) {
+            return Ok(figure);
+        }
+        Err(TargetError {
+            problem: format!("the best {} cannot be promised", figure.text(columns)),
+            allowed: "a mean: the probability of choosing right is known for means only".to_owned(),
+        })
+    }
+
+    /// Reads the least difference that matters.
+    ///
+    /// # Errors
+    /// That it is no value of this figure, or not above 0.
+    pub fn read_indifference(
+        self,
+        text: &str,
+        columns: &[MetricColumn],
+    ) -> Result<f64, TargetError> {
+        let value = self.read_value(text, columns)?;
+        if value > 0.0 {
+            return Ok(value);
+        }
+        Err(TargetError {
+            problem: format!("an indifference zone of {text}"),
+            allowed: "the least difference that matters, above 0".to_owned(),
+        })
+    }
 }
 
 impl Target {

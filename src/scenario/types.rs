@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::question::{SensitivityQuestion, SolveQuestion};
 use crate::engine::SimDuration;
 use crate::models::{Connection, Metric, ModelConfig, ModelKind};
 
@@ -35,6 +36,12 @@ pub struct Scenario {
     pub run: RunSettings,
     /// What must come out.
     pub expectations: Vec<Expectation>,
+    /// What it asks `solve`.
+    pub solve: Option<SolveQuestion>,
+    /// What it asks `sensitivity`.
+    pub sensitivity: Option<SensitivityQuestion>,
+    /// What the real system did, to be held beside what comes out.
+    pub recorded: Vec<Recorded>,
     /// Legal but hopeless settings, one sentence each, with configuration and path.
     pub warnings: Vec<String>,
     /// The whole file after `extends` and overrides, for the manifest.
@@ -155,6 +162,21 @@ pub struct Expectation {
     /// Where the expected value comes from.
     pub source: String,
     /// Where it stands, `file:line`.
+    pub origin: String,
+}
+
+/// Figures of the real system, one for each time that it was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// Name of the point.
+    pub configuration: String,
+    /// Column of the metric.
+    pub metric: String,
+    /// The values in the metric's unit, in rising order; at least one.
+    pub values: Vec<f64>,
+    /// Where they come from.
+    pub source: String,
+    /// Where they stand, `file:line`.
     pub origin: String,
 }
 

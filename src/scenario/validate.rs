@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::node::{Node, NodeValue};
 use super::parse::join;
 use super::problem::{Problem, Problems};
-use super::schema_text::allowed_text;
+use super::schema_text::{allowed_text, duration_text};
 use crate::quantities::DurationDistribution;
 use crate::quantities::distribution::{DISTRIBUTION_ALLOWED, DISTRIBUTION_FORMAT};
-use crate::quantities::duration::{DURATION_ALLOWED, DURATION_FORMAT, parse_duration};
+use crate::quantities::duration::{DURATION_FORMAT, LEAST_DURATION, parse_duration};
 use crate::quantities::rate::{RATE_ALLOWED, RATE_FORMAT, parse_rate};
 
 /// Most characters of a value in an error text.
@@ -186,6 +186,14 @@ impl<'a> Validator<'a> {
                 value: node.shown(SHOWN),
                 allowed: known.into_iter().map(plain).collect(),
             },
+            // `true` or `5` where "true" or "5" is a name.
+            _ if known.contains(&&Value::String(node.shown(SHOWN))) => {
+                let name = node.shown(SHOWN);
+                let allowed = format!(
+                    "the name \"{name}\" in quotation marks; on a command line '{path}=\"{name}\"'"
+                );
+                Problem::WrongType { value: name, allowed }
+            }
             _ => self.wrong_type(schema, node),
         };
         problems.add(problem, path, Some(node.origin));
@@ -296,8 +304,15 @@ pub fn resolve_in<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 fn duration(schema: &Value, node: &Node, path: &str, problems: &mut Problems) {
-    quantity(schema, node, path, problems, DURATION_ALLOWED, |text| {
-        parse_duration(text).map(|_| ()).map_err(|error| error.to_string())
+    let least = schema.get(LEAST_DURATION).and_then(Value::as_str);
+    quantity(schema, node, path, problems, &duration_text(schema), |text| {
+        let duration = parse_duration(text).map_err(|error| error.to_string())?;
+        match least.map(|least| (least, parse_duration(least))) {
+            Some((least, Ok(shortest))) if duration < shortest => {
+                Err(format!("shorter than {least}"))
+            }
+            _ => Ok(()),
+        }
     });
 }
 

@@ -47,7 +47,7 @@ fn the_interval_of_a_binomial_rate_covers_it() {
     for truth in [0.1, 0.3, 0.5] {
         let share = coverage(truth, |stream| {
             let hits = (0..400).filter(|_| stream.random::<f64>() < truth).count() as u64;
-            Rate { hits, trials: 400 }.estimate(0.95)
+            Rate::new(hits, 400).estimate(0.95)
         });
         assert!((0.93..=0.97).contains(&share), "{truth}: {share}");
     }

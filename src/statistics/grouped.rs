@@ -1,9 +1,64 @@
 //! Replications of which so many in a row belong together, such as antithetic pairs: the groups are
 //! independent of each other, the values within one are not.
 
+use rand::RngExt;
+
 use super::interval::{Estimate, Interval, student_quantile};
 use super::moments::Moments;
 use super::quantile::QuantileRanks;
+use crate::engine::Stream;
+
+/// Items in groups that a bootstrap draws whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Drawn<T> {
+    items: Vec<T>,
+    /// Where each group ends.
+    ends: Vec<usize>,
+}
+
+impl<T: Copy> Drawn<T> {
+    /// Of `items` of which so many in a row as `size` says belong together. What is `None` does not
+    /// count; a group of nothing else is none.
+    pub(super) fn new(items: impl Iterator<Item = Option<T>>, size: usize) -> Self {
+        let mut drawn = Self { items: Vec::new(), ends: Vec::new() };
+        let mut of_group = 0;
+        for item in items {
+            drawn.items.extend(item);
+            of_group += 1;
+            if of_group >= size.max(1) {
+                drawn.end_group();
+                of_group = 0;
+            }
+        }
+        drawn.end_group();
+        drawn
+    }
+
+    fn end_group(&mut self) {
+        if self.items.len() > self.ends.last().copied().unwrap_or(0) {
+            self.ends.push(self.items.len());
+        }
+    }
+
+    /// All items.
+    pub(super) fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// How many groups there are.
+    pub(super) fn groups(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Draws as many groups as there are, with replacement, and gives `take` the items of each.
+    pub(super) fn draw(&self, stream: &mut Stream, mut take: impl FnMut(T)) {
+        for _ in 0..self.ends.len() {
+            let group = stream.random_range(0..self.ends.len());
+            let start = group.checked_sub(1).map_or(0, |before| self.ends[before]);
+            self.items[start..self.ends[group]].iter().copied().for_each(&mut take);
+        }
+    }
+}
 
 /// The mean of each group of `size` in a row. A group in which a value is NaN, or that is not
 /// complete, has none (NaN).
@@ -83,6 +138,22 @@ mod tests {
         assert!(mean_estimate(&[f64::NAN; 4], 2, 0.95).value.is_nan());
         assert_eq!(mean_estimate(&[1.0, 2.0], 2, 0.95).interval, Interval::UNBOUNDED);
         assert!(variance_gain(&[3.0; 6], 2).is_nan());
+    }
+
+    #[test]
+    fn groups_are_drawn_whole() {
+        let items = [1, 2, 3, 0, 5, 6, 0, 0, 9].map(|item| (item > 0).then_some(item));
+        let drawn = Drawn::new(items.into_iter(), 2);
+        assert_eq!((drawn.items(), drawn.groups()), (&[1, 2, 3, 5, 6, 9][..], 4));
+        let mut stream = crate::engine::StreamSeed::default().stream("statistics", "test");
+        let mut last = 0;
+        for _ in 0..50 {
+            drawn.draw(&mut stream, |item| {
+                assert!(last != 1 || item == 2, "2 follows 1");
+                assert!(item != 2 || last == 1, "1 precedes 2");
+                last = item;
+            });
+        }
     }
 
     #[test]

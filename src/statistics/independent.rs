@@ -6,9 +6,9 @@
 //! - Differences and ratios of quantiles: the percentile bootstrap (Efron 1979), each side drawn by
 //!   itself, with a fixed seed.
 
-use rand::RngExt;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::grouped::Drawn;
 use super::interval::{Estimate, Interval, student_quantile};
 use super::moments::Moments;
 use super::paired::{Contrast, RESAMPLES, bounded_by, fieller};
@@ -18,22 +18,31 @@ use crate::engine::StreamSeed;
 /// Values of two configurations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Independent {
-    first: Vec<f64>,
-    second: Vec<f64>,
+    first: Drawn<f64>,
+    second: Drawn<f64>,
 }
 
 impl Independent {
     /// Values that are NaN do not count.
     #[must_use]
     pub fn new(first: &[f64], second: &[f64]) -> Self {
-        let numbers = |values: &[f64]| values.iter().copied().filter(|v| !v.is_nan()).collect();
-        Self { first: numbers(first), second: numbers(second) }
+        Self::grouped(first, second, [1, 1])
+    }
+
+    /// The same, where so many values in a row as `sizes` says of each side belong together: they
+    /// are drawn together for the interval of a quantile.
+    #[must_use]
+    pub fn grouped(first: &[f64], second: &[f64], sizes: [usize; 2]) -> Self {
+        let numbers = |values: &[f64], size| {
+            Drawn::new(values.iter().map(|v| (!v.is_nan()).then_some(*v)), size)
+        };
+        Self { first: numbers(first, sizes[0]), second: numbers(second, sizes[1]) }
     }
 
     /// How many values the side with fewer has.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.first.len().min(self.second.len())
+        self.first.items().len().min(self.second.items().len())
     }
 
     /// The difference or ratio of the means.
@@ -41,7 +50,7 @@ impl Independent {
     pub fn means(&self, contrast: Contrast, confidence: f64) -> Estimate {
         let [x, y] = self.moments();
         let value = contrast.of(x.mean(), y.mean());
-        if self.first.is_empty() || self.second.is_empty() {
+        if self.count() == 0 {
             return Estimate::UNKNOWN;
         }
         let Some((errors, freedom)) = self.errors() else {
@@ -73,19 +82,21 @@ impl Independent {
     /// The difference or ratio of the `probability`-quantiles.
     #[must_use]
     pub fn quantiles(&self, probability: f64, contrast: Contrast, confidence: f64) -> Estimate {
-        let (mut first, mut second) = (self.first.clone(), self.second.clone());
+        let (mut first, mut second) = (self.first.items().to_vec(), self.second.items().to_vec());
         let figure = |first: &mut [f64], second: &mut [f64]| {
             contrast.of(quantile_of(first, probability), quantile_of(second, probability))
         };
         let value = figure(&mut first, &mut second);
-        if !bounded_by(self.count(), probability) {
+        let groups = self.first.groups().min(self.second.groups());
+        if !bounded_by(groups, probability) {
             return Estimate { value, interval: Interval::UNBOUNDED };
         }
         let mut stream = StreamSeed::default().stream("statistics", "bootstrap");
         let mut figures: Vec<f64> = Vec::with_capacity(RESAMPLES);
         for _ in 0..RESAMPLES {
             for (drawn, values) in [(&mut first, &self.first), (&mut second, &self.second)] {
-                drawn.iter_mut().for_each(|d| *d = values[stream.random_range(0..values.len())]);
+                drawn.clear();
+                values.draw(&mut stream, |value| drawn.push(value));
             }
             figures.push(figure(&mut first, &mut second));
         }
@@ -109,7 +120,7 @@ impl Independent {
     }
 
     fn moments(&self) -> [Moments; 2] {
-        [&self.first, &self.second].map(|values| values.iter().copied().collect())
+        [&self.first, &self.second].map(|values| values.items().iter().copied().collect())
     }
 
     /// The squared standard error of each mean, and the degrees of freedom of their difference.

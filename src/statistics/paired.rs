@@ -6,9 +6,9 @@
 //! - Differences and ratios of quantiles: the percentile bootstrap over pairs (Efron 1979), with a
 //!   fixed seed so that the same data give the same interval.
 
-use rand::RngExt;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::grouped::Drawn;
 use super::interval::{Estimate, Interval, student_quantile};
 use super::moments::Moments;
 use super::quantile::{quantile_of, quantile_of_sorted};
@@ -19,7 +19,7 @@ pub(super) const RESAMPLES: usize = 2_000;
 
 /// Values of two configurations, pair by pair.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pairs(Vec<(f64, f64)>);
+pub struct Pairs(Drawn<(f64, f64)>);
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +43,25 @@ impl Pairs {
     /// Pairs `first` with `second` by position; a pair in which either is NaN does not count.
     #[must_use]
     pub fn new(first: &[f64], second: &[f64]) -> Self {
-        let both = |(a, b): &(f64, f64)| !a.is_nan() && !b.is_nan();
-        Self(first.iter().copied().zip(second.iter().copied()).filter(both).collect())
+        Self::grouped(first, second, 1)
+    }
+
+    /// The same, where so many pairs in a row as `size` says belong together: they are drawn
+    /// together for the interval of a quantile. (Means are compared over those of the groups.)
+    #[must_use]
+    pub fn grouped(first: &[f64], second: &[f64], size: usize) -> Self {
+        let both = |(a, b): (&f64, &f64)| (!a.is_nan() && !b.is_nan()).then_some((*a, *b));
+        Self(Drawn::new(first.iter().zip(second).map(both), size))
+    }
+
+    fn pairs(&self) -> &[(f64, f64)] {
+        self.0.items()
     }
 
     /// How many pairs.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.0.len()
+        self.pairs().len()
     }
 
     /// The difference or ratio of the means.
@@ -82,24 +93,26 @@ impl Pairs {
     /// The difference or ratio of the `probability`-quantiles.
     #[must_use]
     pub fn quantiles(&self, probability: f64, contrast: Contrast, confidence: f64) -> Estimate {
-        if self.0.is_empty() {
+        if self.pairs().is_empty() {
             return Estimate::UNKNOWN;
         }
-        let mut first: Vec<f64> = self.0.iter().map(|pair| pair.0).collect();
-        let mut second: Vec<f64> = self.0.iter().map(|pair| pair.1).collect();
+        let mut first: Vec<f64> = self.pairs().iter().map(|pair| pair.0).collect();
+        let mut second: Vec<f64> = self.pairs().iter().map(|pair| pair.1).collect();
         let figure = |first: &mut [f64], second: &mut [f64]| {
             contrast.of(quantile_of(first, probability), quantile_of(second, probability))
         };
         let value = figure(&mut first, &mut second);
-        if !bounded_by(self.0.len(), probability) {
+        if !bounded_by(self.0.groups(), probability) {
             return Estimate { value, interval: Interval::UNBOUNDED };
         }
         let mut stream = StreamSeed::default().stream("statistics", "bootstrap");
         let mut figures: Vec<f64> = Vec::with_capacity(RESAMPLES);
         for _ in 0..RESAMPLES {
-            for (a, b) in first.iter_mut().zip(second.iter_mut()) {
-                (*a, *b) = self.0[stream.random_range(0..self.0.len())];
-            }
+            (first.clear(), second.clear());
+            self.0.draw(&mut stream, |(a, b)| {
+                first.push(a);
+                second.push(b);
+            });
             figures.push(figure(&mut first, &mut second));
         }
         figures.sort_unstable_by(f64::total_cmp);
@@ -114,8 +127,8 @@ impl Pairs {
     /// The difference or ratio of the least or greatest values of these very pairs.
     #[must_use]
     pub fn extremes(&self, greatest: bool, contrast: Contrast) -> Estimate {
-        let first: Moments = self.0.iter().map(|pair| pair.0).collect();
-        let second: Moments = self.0.iter().map(|pair| pair.1).collect();
+        let first: Moments = self.pairs().iter().map(|pair| pair.0).collect();
+        let second: Moments = self.pairs().iter().map(|pair| pair.1).collect();
         Estimate::exact(if greatest {
             contrast.of(first.max(), second.max())
         } else {
@@ -124,21 +137,22 @@ impl Pairs {
     }
 
     fn differences(&self) -> Moments {
-        self.0.iter().map(|(first, second)| first - second).collect()
+        self.pairs().iter().map(|(first, second)| first - second).collect()
     }
 
     /// Fieller: the ratios r for which `mean(first) - r mean(second)` is within t standard errors of
     /// 0, the roots of a quadratic. Unbounded when the second mean may be 0.
     fn ratio_of_means(&self, confidence: f64) -> Estimate {
-        let first: Moments = self.0.iter().map(|pair| pair.0).collect();
-        let second: Moments = self.0.iter().map(|pair| pair.1).collect();
+        let first: Moments = self.pairs().iter().map(|pair| pair.0).collect();
+        let second: Moments = self.pairs().iter().map(|pair| pair.1).collect();
         let (x, y) = (first.mean(), second.mean());
         let unbounded = Estimate { value: x / y, interval: Interval::UNBOUNDED };
-        if self.0.len() < 2 {
+        if self.pairs().len() < 2 {
             return unbounded;
         }
-        let count = self.0.len() as f64;
-        let covariance = self.0.iter().map(|(a, b)| (a - x) * (b - y)).sum::<f64>() / (count - 1.0);
+        let count = self.pairs().len() as f64;
+        let covariance =
+            self.pairs().iter().map(|(a, b)| (a - x) * (b - y)).sum::<f64>() / (count - 1.0);
         let t = student_quantile(confidence, count - 1.0);
         let scale = t * t / count;
         fieller(x, y, [scale * first.variance(), scale * second.variance()], scale * covariance)
@@ -210,6 +224,22 @@ mod tests {
         let pairs = Pairs::new(&values, &values);
         assert_eq!(pairs.quantiles(0.99, Contrast::Ratio, 0.95).interval, Interval::UNBOUNDED);
         assert!(pairs.quantiles(0.5, Contrast::Difference, 0.95).interval.is_bounded());
+    }
+
+    #[test]
+    fn pairs_that_belong_together_are_drawn_together() {
+        // Each group twice the same value: as much as is known of half as many.
+        let single: Vec<f64> = (0..60).map(|i| f64::from(i * 37 % 61)).collect();
+        let twice: Vec<f64> = single.iter().flat_map(|value| [*value; 2]).collect();
+        let zeros = vec![0.0; twice.len()];
+        let interval = |values: &[f64], size| {
+            let pairs = Pairs::grouped(values, &zeros[..values.len()], size);
+            pairs.quantiles(0.5, Contrast::Difference, 0.95).interval
+        };
+        assert_eq!(interval(&twice, 2), interval(&single, 1));
+        assert!(interval(&twice, 1).half_width() < interval(&twice, 2).half_width());
+        let rare = Pairs::grouped(&zeros, &zeros, 2).quantiles(0.99, Contrast::Difference, 0.95);
+        assert_eq!(rare.interval, Interval::UNBOUNDED);
     }
 
     #[test]

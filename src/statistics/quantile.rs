@@ -6,6 +6,7 @@
 //! and the order-statistic interval always contains it.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
+use statrs::function::beta::beta_reg;
 
 use super::interval::{Estimate, Interval};
 
@@ -104,6 +105,31 @@ impl QuantileRanks {
     }
 }
 
+/// Where the `rank`-th smallest of `count` independent draws lies in the distribution that they are
+/// drawn from: it is with `confidence` between the two quantiles whose probabilities are returned.
+///
+/// The probability that belongs to it is distributed as Beta(`rank`, `count` + 1 - `rank`), whatever
+/// the distribution (David and Nagaraja, Order Statistics, 3rd edition, section 2.3), and equal tails
+/// are left out.
+#[must_use]
+pub fn order_statistic_range(rank: u64, count: u64, confidence: f64) -> (f64, f64) {
+    let (below, above) = (rank.max(1) as f64, (count + 1).saturating_sub(rank).max(1) as f64);
+    let tail = (1.0 - confidence) / 2.0;
+    let probability = |share: f64| {
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if beta_reg(below, above, middle) < share {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        f64::midpoint(low, high)
+    };
+    (probability(tail), probability(1.0 - tail))
+}
+
 /// The first rank from 1 to `count` for which the monotone `holds` is true, else `count + 1`.
 fn first_where(count: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut from, mut to) = (1, count + 1);
@@ -132,6 +158,19 @@ mod tests {
 
     fn one_to(n: u32) -> Sorted {
         Sorted::new((1..=n).rev().map(f64::from).collect())
+    }
+
+    #[test]
+    fn the_least_of_some_draws_lies_where_its_distribution_says() {
+        // P(least of n below the p-quantile) = 1 - (1 - p)^n, and the greatest is its mirror.
+        let (low, high) = order_statistic_range(1, 7, 0.95);
+        assert!((1.0 - (1.0 - low).powi(7) - 0.025).abs() < 1e-9);
+        assert!((1.0 - (1.0 - high).powi(7) - 0.975).abs() < 1e-9);
+        let (mirror_low, mirror_high) = order_statistic_range(7, 7, 0.95);
+        assert!((mirror_low - (1.0 - high)).abs() < 1e-9);
+        assert!((mirror_high - (1.0 - low)).abs() < 1e-9);
+        let (low, high) = order_statistic_range(50, 99, 0.95);
+        assert!(low > 0.39 && low < 0.5 && high > 0.5 && high < 0.61);
     }
 
     #[test]

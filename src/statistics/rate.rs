@@ -9,9 +9,25 @@ pub struct Rate {
     pub hits: u64,
     /// How often it could have.
     pub trials: u64,
+    /// How many trials belong together, such as the two of an antithetic pair; 0 and 1 if each is
+    /// independent of all others.
+    group: u64,
 }
 
 impl Rate {
+    /// Of trials of which each is independent of all others.
+    #[must_use]
+    pub const fn new(hits: u64, trials: u64) -> Self {
+        Self { hits, trials, group: 1 }
+    }
+
+    /// So many trials as `group` says belong together, and count as one: as if they always came out
+    /// alike, which is the worst that can be.
+    #[must_use]
+    pub const fn grouped(self, group: u64) -> Self {
+        Self { group, ..self }
+    }
+
     /// The share with the score interval of Wilson (1927), which is sound near 0 and 1 and for
     /// few trials.
     #[must_use]
@@ -19,8 +35,8 @@ impl Rate {
         if self.trials == 0 {
             return Estimate::UNKNOWN;
         }
-        let trials = self.trials as f64;
-        let share = self.hits as f64 / trials;
+        let share = self.hits as f64 / self.trials as f64;
+        let trials = self.trials as f64 / self.group.max(1) as f64;
         let z = normal_quantile(confidence);
         let weight = z * z / trials;
         let centre = (share + weight / 2.0) / (1.0 + weight);
@@ -83,23 +99,22 @@ mod tests {
     #[test]
     fn wilson_intervals_are_those_of_newcombe_1998() {
         // Newcombe (1998), Statistics in Medicine 17, 857-872, table I, method 3.
-        assert_near(Rate { hits: 81, trials: 263 }.estimate(0.95), 0.2553, 0.3662);
-        assert_near(Rate { hits: 15, trials: 148 }.estimate(0.95), 0.0624, 0.1605);
-        assert_near(Rate { hits: 0, trials: 20 }.estimate(0.95), 0.0, 0.1611);
-        assert_near(Rate { hits: 1, trials: 29 }.estimate(0.95), 0.0061, 0.1718);
+        assert_near(Rate::new(81, 263).estimate(0.95), 0.2553, 0.3662);
+        assert_near(Rate::new(15, 148).estimate(0.95), 0.0624, 0.1605);
+        assert_near(Rate::new(0, 20).estimate(0.95), 0.0, 0.1611);
+        assert_near(Rate::new(1, 29).estimate(0.95), 0.0061, 0.1718);
     }
 
     #[test]
     fn differences_are_those_of_newcombe_1998() {
         // Newcombe (1998), Statistics in Medicine 17, 873-890, table II, method 10: 56/70 - 48/80.
-        let difference =
-            Rate { hits: 56, trials: 70 }.difference(Rate { hits: 48, trials: 80 }, 0.95);
+        let difference = Rate::new(56, 70).difference(Rate::new(48, 80), 0.95);
         assert_near(difference, 0.0524, 0.3339);
     }
 
     #[test]
     fn the_ratio_to_a_rate_that_may_be_zero_is_unbounded() {
-        let ratio = Rate { hits: 5, trials: 10 }.ratio(Rate { hits: 0, trials: 10 }, 0.95);
+        let ratio = Rate::new(5, 10).ratio(Rate::new(0, 10), 0.95);
         assert_eq!(ratio.interval.high, f64::INFINITY);
         assert!(ratio.interval.low > 0.5);
     }
@@ -107,5 +122,13 @@ mod tests {
     #[test]
     fn no_trials_no_rate() {
         assert!(Rate::default().estimate(0.95).value.is_nan());
+    }
+
+    #[test]
+    fn trials_that_belong_together_count_as_one() {
+        let pairs = Rate::new(30, 526).grouped(2).estimate(0.95);
+        let single = Rate::new(15, 263).estimate(0.95);
+        assert_eq!(pairs, single);
+        assert_near(Rate::new(0, 40).grouped(2).estimate(0.95), 0.0, 0.1611);
     }
 }

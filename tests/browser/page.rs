@@ -202,7 +202,7 @@ fn the_panel_shows_what_is_chosen_and_its_link_restores_it(page: &Path) {
     let mean = chosen["metric"].as_str().unwrap().split(' ').next().unwrap();
     assert!(result["cell"].as_str().unwrap().starts_with(mean), "{result}");
     let text = chosen["text"].as_str().unwrap();
-    assert!(text.contains("95 % interval") && text.contains("lag pass"), "{text}");
+    assert!(text.contains("95 % interval") && text.contains("LAG pass"), "{text}");
     for state in [first, chosen] {
         assert!(state["marks"].as_u64().unwrap() > 0, "{state}");
     }

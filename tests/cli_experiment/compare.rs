@@ -6,7 +6,7 @@ fn two_configurations_are_compared_pair_by_pair() {
     let output = place.convsim(&["compare", "links.json", "large", "small"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let text = stdout(&output);
-    assert!(text.starts_with("links: A is large, B is small; 10 pairs of replications"), "{text}");
+    assert!(text.starts_with("links: A is large, B is small\n10 pairs of replications"), "{text}");
     assert!(text.contains("convergence_time"), "{text}");
 }
 

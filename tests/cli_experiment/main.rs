@@ -3,7 +3,6 @@
 mod check;
 mod compare;
 mod interruptions;
-
 mod precision;
 mod results_parquet;
 mod resume;
@@ -90,6 +89,21 @@ pub fn stdout(output: &Output) -> String {
 
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The files that make up the result of the scenario `links` below `output`.
+pub fn result(place: &Place, output: &str) -> Vec<Vec<u8>> {
+    const RESULT: [&str; 7] = [
+        "manifest.json",
+        "report.html",
+        "results.csv",
+        "results.parquet",
+        "summary.csv",
+        "summary.json",
+        "timeline.json",
+    ];
+    let folder = place.path(output).join("links");
+    RESULT.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
 }
 
 /// Names of the files in `folder`, sorted.

@@ -6,22 +6,6 @@ use std::time::Duration;
 
 use super::*;
 
-/// The files that make up the result.
-const RESULT: [&str; 7] = [
-    "manifest.json",
-    "report.html",
-    "results.csv",
-    "results.parquet",
-    "summary.csv",
-    "summary.json",
-    "timeline.json",
-];
-
-fn result(place: &Place, folder: &str) -> Vec<Vec<u8>> {
-    let folder = place.path(folder).join("links");
-    RESULT.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
-}
-
 fn run_to_end(place: &Place, arguments: &[&str]) -> String {
     let output = place.convsim(&[&["run", "links.json"], arguments].concat());
     assert_eq!(code(&output), 0, "{}", stderr(&output));

@@ -75,3 +75,34 @@ fn what_cannot_be_varied_says_why() {
     ];
     insta::assert_snapshot!("sensitivity_problems", texts.join("\n"));
 }
+
+#[test]
+fn a_file_says_what_is_analysed_and_the_command_line_changes_it() {
+    let place = Place::empty();
+    let block = r#""where": ["orchagent.flap.count < 5"],
+  "sensitivity": {
+    "configuration": "small",
+    "metrics": ["packet_loss_duration"],
+    "vary": {
+      "orchagent.pop_batch_size": "32..1024:log",
+      "orchagent.bgp.reaction": "1 ms..100 ms",
+      "orchagent.flap.count": "2..14"
+    }
+  },
+  "run":"#;
+    place.write("links.json", &scenario("links", "").replacen("\"run\":", block, 1));
+    let output = place.convsim(&["sensitivity", "links.json"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let plain = Place::with_scenario("links", "");
+    let said = sensitivity(&plain, &["--configuration", "small"]);
+    // Conditions are asked of the points of a sweep only.
+    assert_eq!(stdout(&output), stdout(&said));
+    let fewer = ["--vary", "orchagent.flap.count=2..14", "--method", "morris"];
+    let fewer = [&["sensitivity", "links.json"], &fewer[..], &["--replications", "2"]].concat();
+    let fewer = stdout(&place.convsim(&fewer));
+    assert!(fewer.contains("elementary effects (Morris), from small"), "{fewer}");
+    assert!(!fewer.contains("bgp.reaction"), "{fewer}");
+    let output = plain.convsim(&["sensitivity", "links.json"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("neither the command line nor the file"));
+}

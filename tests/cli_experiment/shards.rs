@@ -1,26 +1,9 @@
-use std::fs;
-
 use super::*;
-
-const RESULT: [&str; 7] = [
-    "manifest.json",
-    "report.html",
-    "results.csv",
-    "results.parquet",
-    "summary.csv",
-    "summary.json",
-    "timeline.json",
-];
 
 fn ok(place: &Place, arguments: &[&str]) -> String {
     let output = place.convsim(arguments);
     assert_eq!(code(&output), 0, "{arguments:?}: {}", stderr(&output));
     stdout(&output)
-}
-
-fn result(place: &Place, output: &str) -> Vec<Vec<u8>> {
-    let folder = place.path(output).join("links");
-    RESULT.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
 }
 
 /// Runs every part with `arguments`, then merges them.

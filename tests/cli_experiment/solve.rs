@@ -121,3 +121,135 @@ fn replications_that_are_no_pairs_are_refused() {
         assert!(stderr(&output).contains("replication by replication"), "{}", stderr(&output));
     }
 }
+
+/// A scenario that asks a question of its own, with what is in `more` beside it.
+fn asking(block: &str) -> Place {
+    let place = Place::empty();
+    let text = super::scenario("links", "");
+    let text = text.replacen("\"run\":", &format!("{block},\n  \"run\":"), 1);
+    place.write("links.json", &text);
+    place
+}
+
+const QUESTION: &str = r#""solve": {
+    "goal": "largest",
+    "parameter": { "path": "orchagent.pop_batch_size", "values": "32..2048:log2" },
+    "target": "packet_loss_duration.p50 <= 1.1 s",
+    "replications": 40,
+    "max_replications": 320
+  }"#;
+
+#[test]
+fn a_file_asks_a_question_and_the_command_line_changes_it() {
+    let place = asking(QUESTION);
+    let told = |more: &[&str]| {
+        let output = place.convsim(&[&["solve", "links.json"], more].concat());
+        assert_eq!(code(&output), 0, "{}{}", stdout(&output), stderr(&output));
+        stdout(&output)
+    };
+    let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let asked = told(&[]);
+    let mut arguments = ARGUMENTS.to_vec();
+    arguments[3] = "packet_loss_duration.p50<=1.1s";
+    arguments.extend(["--largest", "--replications", "40..320"]);
+    let plain = Place::with_scenario("links", "");
+    assert_eq!(asked, stdout(&plain.convsim(&arguments)));
+
+    let other = words(told(&["--target", "packet_loss_duration.p50<=5s"]));
+    assert!(other.contains("p50 of packet_loss_duration at most 5 s"), "{other}");
+    assert!(other.contains("256"), "{other}");
+    let smallest = ["--smallest", "--parameter", "orchagent.pop_batch_size=32,64"];
+    let smallest = words(told(&smallest));
+    assert!(smallest.contains("32, the smallest of the values, meets"), "{smallest}");
+    // Another kind of question takes nothing from the file.
+    let best = told(&["--minimise", "packet_loss_duration", "--indifference", "50 ms"]);
+    assert!(best.contains("small is the best"), "{best}");
+
+    let plan = stdout(&place.convsim(&["plan", "links.json"]));
+    insta::assert_snapshot!("plan_with_a_question", plan);
+}
+
+#[test]
+fn what_is_neither_asked_by_the_command_line_nor_by_the_file_is_missed() {
+    let place = place();
+    let told = |more: &[&str]| {
+        let output = place.convsim(&[&["solve", "links.json"], more].concat());
+        assert_eq!(code(&output), 2, "{more:?}");
+        stderr(&output)
+    };
+    let texts = [told(&[]), told(&["--largest"]), told(&["--minimise", "packet_loss_duration"])];
+    insta::assert_snapshot!("solve_nothing_asked", texts.join("\n"));
+}
+
+#[test]
+fn every_mistake_in_a_question_is_reported_at_once_with_its_place() {
+    let place = asking(
+        r#""solve": {
+    "goal": "largest",
+    "parameter": { "path": "orchagent.pop_batch_size", "values": [0, 32, "b1"] },
+    "along": { "path": "orchagent.flap.coun", "values": "1..3" },
+    "target": "packet_loss_duration.p50 <= 1.1",
+    "metric": "packet_loss_duration",
+    "configurations": ["large", "tiny"],
+    "replications": 40,
+    "max_replications": 20
+  },
+  "sensitivity": {
+    "configuration": "tiny",
+    "metrics": ["speed"],
+    "vary": { "orchagent.pop_batch_size": "9..1", "orchagent.flap.count": "0..3", "o.x": [1, 2] }
+  }"#,
+    );
+    // Whatever else the file is used for.
+    let output = place.convsim(&["plan", "links.json"]);
+    assert_eq!(code(&output), 2);
+    insta::assert_snapshot!("question_problems", stderr(&output));
+}
+
+#[test]
+fn a_question_is_inherited_unless_its_configuration_is_not() {
+    let question =
+        QUESTION.replace("\"replications\"", "\"configurations\": [\"small\"], \"replications\"");
+    let place = asking(&question);
+    place.write(
+        "child.json",
+        r#"{ "extends": "links.json", "solve": { "target": "packet_loss_duration.p50 <= 5 s" } }"#,
+    );
+    let child = stdout(&place.convsim(&["plan", "child.json"]));
+    let child = child.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(child.contains("with packet_loss_duration.p50 <= 5 s, from small"), "{child}");
+    let own = r#"{ "extends": "links.json", "configurations": [{ "name": "own" }] }"#;
+    place.write("other.json", own);
+    let other = place.convsim(&["plan", "other.json"]);
+    assert_eq!(code(&other), 0, "{}", stderr(&other));
+    let other = stdout(&other).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        other.contains("\"solve\" is left out: there is no configuration \"small\" here"),
+        "{other}"
+    );
+}
+
+#[test]
+fn conditions_of_the_file_bound_the_values_that_are_tried() {
+    let block = format!(
+        r#"{QUESTION},
+  "where": ["orchagent.pop_batch_size * orchagent.flap.count <= 1024"]"#
+    )
+    .replace("<= 1.1 s", "<= 100 s")
+    .replace("\"replications\": 40", "\"along\": { \"path\": \"orchagent.flap.count\", \"values\": [2, 8] },\n    \"replications\": 40");
+    let place = asking(&block);
+    let output = place.convsim(&["solve", "links.json", "--format", "csv"]);
+    assert_eq!(code(&output), 0, "{}{}", stdout(&output), stderr(&output));
+    let text = stdout(&output);
+    let meets: Vec<&str> = text.lines().filter(|line| line.ends_with(",meets")).collect();
+    assert_eq!(meets.len(), 2, "{text}");
+    assert!(meets[0].starts_with("2,orchagent.pop_batch_size,512,"), "{text}");
+    assert!(meets[1].starts_with("8,orchagent.pop_batch_size,128,"), "{text}");
+    let condition = ["--where", "orchagent.pop_batch_size < 100"];
+    let output =
+        place.convsim(&[&["solve", "links.json", "--format", "csv"], &condition[..]].concat());
+    assert!(stdout(&output).contains("2,orchagent.pop_batch_size,64,"), "{}", stdout(&output));
+    let nothing = ["--where", "orchagent.pop_batch_size < 2"];
+    let output = place.convsim(&[&["solve", "links.json"], &nothing[..]].concat());
+    assert_eq!(code(&output), 2, "{}", stdout(&output));
+}

@@ -43,6 +43,13 @@ fn a_server_that_cannot_be_is_an_error() {
 }
 
 #[test]
+fn a_loop_that_keeps_turning_in_no_time_would_never_end() {
+    let toggle = json!({ "turns": 2, "turn_cpu_per_call": "1 ms", "keeps_turning": true });
+    let handler = json!({ "preset": "mux_toggle", "toggle": toggle });
+    assert_eq!(only(json!({ "handler": handler })), error("handler.toggle.turn_cpu"));
+}
+
+#[test]
 fn a_negative_backlog_cannot_be_read() {
     let read = serde_json::from_value::<convsim::models::http_pool::Config>(
         json!({ "server": { "backlog": -1 } }),

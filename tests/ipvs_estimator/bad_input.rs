@@ -48,6 +48,50 @@ fn what_is_impossible_is_an_error_at_its_place() {
             "changes.1.at",
         ),
         (json!({ "cost": { "estimate": "0 s" } }), "cost.estimate"),
+        (
+            json!({ "possible_cpus": 4, "changes": [{ "at": "5 s", "est_cpulist_cpus": 5 }] }),
+            "changes.0.est_cpulist_cpus",
+        ),
+        (json!({ "changes": [{ "at": "5 s" }] }), "changes.0"),
+        (json!({ "preset": "old_timer", "est_nice": 5 }), "est_nice"),
+        (json!({ "preset": "old_timer", "est_cpulist_cpus": 8 }), "est_cpulist_cpus"),
+        (
+            json!({ "preset": "old_timer", "changes": [{ "at": "5 s", "est_nice": 5 }] }),
+            "changes.0.est_nice",
+        ),
+        (json!({ "possible_cpus": 2, "cost": { "numa_nodes": 4 } }), "cost.numa_nodes"),
+        (json!({ "cost": { "estimate": "5 us", "read_cost_ns": 20 } }), "cost.read_cost_ns"),
+        (json!({ "cost": { "estimate": "5 us", "numa_nodes": 2 } }), "cost.numa_nodes"),
+        (
+            json!({ "cost": { "estimate": "5 us", "numa_remote_factor": 3 } }),
+            "cost.numa_remote_factor",
+        ),
+        (json!({ "cost": { "lowest_clock": 0.5, "clocks": [0.4] } }), "cost.clocks.0"),
+        // 600 a second come from 10 s on, and go from 9 s on.
+        (
+            json!({ "workload": { "initial_services": 0, "schedule": [
+                { "at": "10 s", "add": 600 }, { "at": "9 s", "delete": 10 }
+            ] } }),
+            "workload.schedule.1.delete",
+        ),
+        // They go faster than they come.
+        (
+            json!({ "workload": { "initial_services": 0, "schedule": [
+                { "at": "10 s", "add": 600 }, { "at": "10 s", "delete": 600, "rate": "700/s" }
+            ] } }),
+            "workload.schedule.1.delete",
+        ),
+        (json!({ "traffic": { "rate": "5/s", "groups": [{}] } }), "traffic.rate"),
+        (json!({ "traffic": { "step": {}, "groups": [{}] } }), "traffic.step"),
+        (json!({ "traffic": { "rate_cv": 1, "groups": [{}] } }), "traffic.rate_cv"),
+        (
+            json!({ "traffic": { "groups": [{ "changes": [{ "at": "9 s" }, { "at": "10 s" }] }] } }),
+            "traffic.groups.0.changes.1.at",
+        ),
+        (
+            json!({ "traffic": { "groups": [{}, { "changes": [{ "at": "60 s" }] }] } }),
+            "traffic.groups.1.changes.0.at",
+        ),
     ] {
         assert_eq!(findings(json.clone(), Severity::Error), [path], "{json}");
     }
@@ -75,9 +119,73 @@ fn what_is_hopeless_is_a_warning() {
             }),
             "cost.estimate",
         ),
+        (json!({ "run_estimation": false }), "run_estimation"),
+        (json!({ "host": { "background_on": "est_cpulist" } }), "host.background_on"),
+        (json!({ "host": { "failed_starts": 600 } }), "host.failed_starts"),
+        (json!({ "cost": { "governor_factor": 2 } }), "cost.governor_factor"),
+        (json!({ "cost": { "calc_ratio": 2, "calc_value": "5 us" } }), "cost.calc_ratio"),
+        (json!({ "cost": { "numa_remote_factor": 3 } }), "cost.numa_remote_factor"),
+        (json!({ "preset": "v2", "cost": { "calc_noise": 0.1 } }), "cost.calc_noise"),
+        (json!({ "preset": "v2", "cache_factor": 1 }), "cache_factor"),
+        (json!({ "preset": "old_timer", "cost": { "calc_noise": 0.1 } }), "cost.calc_noise"),
+        (json!({ "preset": "old_timer", "cost": { "relink": "1 us" } }), "cost.relink"),
+        (json!({ "preset": "v1", "single_chain": true }), "single_chain"),
+        (
+            json!({ "total_estimator": false, "module_loaded_before": "5 ms" }),
+            "module_loaded_before",
+        ),
+        (json!({ "traffic": { "step": { "factor": 1 } } }), "traffic.step.factor"),
     ] {
         assert_eq!(findings(json.clone(), Severity::Warning), [path], "{json}");
+        assert!(findings(json.clone(), Severity::Error).is_empty(), "{json}");
     }
+}
+
+/// Each finding says which other key it is about.
+#[test]
+fn a_contradiction_names_both_keys() {
+    for (json, other) in [
+        (json!({ "preset": "old_timer", "est_nice": 5 }), "preset"),
+        (json!({ "possible_cpus": 2, "cost": { "numa_nodes": 4 } }), "possible_cpus"),
+        (json!({ "cost": { "estimate": "5 us", "read_cost_ns": 20 } }), "cost.estimate"),
+        (json!({ "traffic": { "rate": "5/s", "groups": [{}] } }), "traffic.groups"),
+        (json!({ "cost": { "calc_ratio": 2, "calc_value": "5 us" } }), "cost.calc_value"),
+        (json!({ "cost": { "governor_factor": 2 } }), "cost.governor"),
+        (
+            json!({ "workload": { "initial_services": 0, "schedule": [
+                { "at": "10 s", "add": 600 }, { "at": "9 s", "delete": 10 }
+            ] } }),
+            "initial_services",
+        ),
+    ] {
+        let found = IpvsEstimator::check(&config(json.clone()));
+        assert!(found.iter().any(|finding| finding.problem.contains(other)), "{json}: {found:?}");
+    }
+}
+
+#[test]
+fn deletions_as_fast_as_additions_are_possible() {
+    for schedule in [
+        json!([{ "add": 600, "delete": 600 }]),
+        json!([{ "add": 600, "rate": "700/s" }, { "at": "1 ms", "delete": 600, "rate": "600/s" }]),
+        json!([{ "add": 600, "at": "5 s" }, { "at": "1 s", "delete": 100 }]),
+    ] {
+        let json = json!({ "workload": { "initial_services": 100, "schedule": schedule } });
+        assert!(findings(json.clone(), Severity::Error).is_empty(), "{json}");
+    }
+}
+
+#[test]
+fn a_run_that_ends_before_the_observation_is_an_error() {
+    let beyond = |seconds| {
+        let found = IpvsEstimator::check_horizon(
+            &Config::default(),
+            convsim::engine::SimDuration::from_whole_seconds(seconds),
+        );
+        found.into_iter().map(|finding| finding.path).collect::<Vec<_>>()
+    };
+    assert_eq!(beyond(59), ["observe_for"]);
+    assert!(beyond(60).is_empty());
 }
 
 #[test]

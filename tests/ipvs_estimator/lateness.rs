@@ -40,6 +40,27 @@ fn a_machine_with_other_work_on_every_cpu_lengthens_ticks() {
     favoured.expect("tick_elapsed.max", favoured.get("tick_time.max"), 1e-3);
 }
 
+/// One kthread that may use 2 of 8 CPUs. Other tasks run on all of them, from where the scheduler
+/// spreads them, or on the same two.
+#[test]
+fn background_tasks_are_spread_over_the_hosts_cpus_unless_they_are_bound() {
+    let slowdown = |tasks: u32, on: &str| {
+        let figures = run(json!({
+            "possible_cpus": 8, "est_cpulist_cpus": 2, "cost": { "estimate": "5 us" },
+            "chain_max": 19, "host": { "background_tasks": tasks, "background_on": on },
+            "workload": { "initial_services": 40_000 }, "observe_for": "20 s"
+        }));
+        figures.get("tick_elapsed.max") / figures.get("tick_time.max")
+    };
+    for (tasks, all, bound) in
+        [(0, 1.0, 1.0), (4, 1.0, 2.5), (7, 1.0, 4.0), (8, 9.0 / 8.0, 4.5), (31, 4.0, 16.0)]
+    {
+        let got = [slowdown(tasks, "all_cpus"), slowdown(tasks, "est_cpulist")];
+        assert!((got[0] / all - 1.0).abs() < 1e-3, "{tasks} on all CPUs: {}", got[0]);
+        assert!((got[1] / bound - 1.0).abs() < 1e-3, "{tasks} bound: {}", got[1]);
+    }
+}
+
 #[test]
 fn many_kthreads_on_one_cpu_hold_each_other_up() {
     let figures = |cpus: u32| {

@@ -5,6 +5,7 @@ mod support;
 mod accuracy;
 mod bad_input;
 mod governors;
+mod groups;
 mod kthreads;
 mod lateness;
 mod properties;

@@ -17,8 +17,13 @@ fn configurations() -> impl Strategy<Value = Value> {
             if add > 0 {
                 schedule.push(json!({ "at": "3 s", "add": add, "rate": "600/s" }));
             }
-            if delete > 0 {
-                schedule.push(json!({ "at": "4 s", "delete": delete, "rate": "800/s" }));
+            // Some of what there was at the start, and the rest when all have been added.
+            let early = delete.min(initial);
+            if early > 0 {
+                schedule.push(json!({ "at": "4 s", "delete": early, "rate": "800/s" }));
+            }
+            if delete > early {
+                schedule.push(json!({ "at": "8.5 s", "delete": delete - early, "rate": "800/s" }));
             }
             let changes = if cpulist > 0 && preset != "old_timer" {
                 json!([
@@ -31,13 +36,19 @@ fn configurations() -> impl Strategy<Value = Value> {
             };
             json!({
                 "preset": preset, "possible_cpus": cpus, "hz": hz, "total_estimator": total,
-                "host": { "background_tasks": tasks }, "changes": changes,
+                "host": { "background_tasks": tasks,
+                    "background_on": if tasks % 2 == 1 { "est_cpulist" } else { "all_cpus" } },
+                "changes": changes,
                 "cost": { "tick_cv": 0.2, "calc_noise": 0.3 },
                 "workload": {
                     "initial_services": initial, "destinations_per_service": destinations,
                     "schedule": schedule
                 },
-                "traffic": { "arrivals": "poisson" },
+                "traffic": { "arrivals": "poisson", "groups": if destinations == 1 {
+                    json!([{ "share": 3, "rate_cv": 1 }, { "rate": "5/s", "changes": [{ "at": "6 s" }] }])
+                } else {
+                    json!([])
+                } },
                 "observe_for": "14 s"
             })
         },

@@ -1,7 +1,5 @@
 //! Lists of commands against published and measured times.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 
 use crate::run::{Bench, assert_close, run};
@@ -48,42 +46,49 @@ fn the_bugs_host_gains_from_concurrency_until_its_cores_are_busy() {
     assert_close("in step", at(8, 2.0, 0.0), 0.00995, 0.01);
 }
 
+/// Lines that are missed at one command: -16 % and -20 %.
+const MISSED_AT_ONE: [&str; 2] = ["fork and exec", "ip netns exec ip neigh"];
+
 struct Line {
     name: &'static str,
     /// Milliseconds: intercept and per command.
     line: (f64, f64),
     counts: &'static [u32],
+    /// Of `counts`, those at which the line is missed.
+    missed: &'static [u32],
     commands: Value,
 }
 
-const SERIAL: &[u32] = &[5, 20, 50, 100, 500];
 const ALL: &[u32] = &[1, 5, 20, 50, 100, 500];
 
-/// The line fits of the measuring host. Serial modes' intercepts are zero within error, so their
-/// lines count from five commands on.
+/// The line fits of the measuring host. Intercepts of single commands are zero within their error;
+/// two of them are so far from zero that their line is missed at one command.
 fn measured_lines() -> Vec<Line> {
-    let line = |name, line, counts, commands| Line { name, line, counts, commands };
+    let line = |name, line, counts, commands| {
+        let missed: &[u32] = if MISSED_AT_ONE.contains(&name) { &[1] } else { &[] };
+        Line { name, line, counts, missed, commands }
+    };
     vec![
         line(
             "fork and exec",
             (0.22, 1.16),
-            SERIAL,
+            ALL,
             json!({ "program": "true", "entry": "none", "helper": "none" }),
         ),
         line(
             "ip neigh in the host namespace",
             (0.15, 1.81),
-            SERIAL,
+            ALL,
             json!({ "entry": "none", "helper": "none" }),
         ),
-        line("ip -n", (-0.27, 2.41), SERIAL, json!({ "entry": "dash_n", "helper": "none" })),
+        line("ip -n", (-0.27, 2.41), ALL, json!({ "entry": "dash_n", "helper": "none" })),
         line(
             "ip netns exec true",
             (-0.33, 3.28),
-            SERIAL,
+            ALL,
             json!({ "program": "true", "helper": "none" }),
         ),
-        line("ip netns exec ip neigh", (1.01, 3.80), SERIAL, json!({ "helper": "none" })),
+        line("ip netns exec ip neigh", (1.01, 3.80), ALL, json!({ "helper": "none" })),
         line(
             "the same from Python",
             (0.30, 3.87),
@@ -132,23 +137,32 @@ fn measured_lines() -> Vec<Line> {
     ]
 }
 
+/// What a line gives for `count` commands and what the model does, in milliseconds.
+fn against(line: &Line, count: u32) -> (f64, f64) {
+    let mut commands = line.commands.clone();
+    commands["count"] = json!(count);
+    let (intercept, slope) = line.line;
+    (intercept + slope * f64::from(count), seconds(json!({}), commands) * 1e3)
+}
+
 /// The lines against the model, for the validation document.
 pub fn table_of_lines(text: &mut String) {
     *text += "| mode | line, ms | commands | line gives, ms | predicted, ms | error |\n";
     *text += "|---|---|---:|---:|---:|---:|\n";
     for line in measured_lines() {
         let (intercept, slope) = line.line;
-        for count in [line.counts[0], line.counts[line.counts.len() - 1]] {
-            let mut commands = line.commands.clone();
-            commands["count"] = json!(count);
-            let got = seconds(json!({}), commands) * 1e3;
-            let expected = intercept + slope * f64::from(count);
+        for count in [1, 20, line.counts[line.counts.len() - 1]] {
+            let (expected, got) = against(&line, count);
             let error = 100.0 * (got / expected - 1.0);
-            let _ = writeln!(
-                text,
-                "| {} | {intercept} + {slope} n | {count} | {expected:.2} | {got:.2} | {error:+.1} % |",
+            let missed = if line.missed.contains(&count) { ", missed" } else { "" };
+            let row = format!(
+                "| {} | {intercept} + {slope} n | {count} | {expected:.2} | {got:.2} | {error:+.1} %{missed} |\n",
                 line.name
             );
+            // The line of rootwrap ends at 20.
+            if !text.ends_with(&row) {
+                *text += &row;
+            }
         }
     }
 }
@@ -156,15 +170,25 @@ pub fn table_of_lines(text: &mut String) {
 #[test]
 fn every_mode_follows_its_measured_line_within_10_percent() {
     for line in measured_lines() {
-        for &count in line.counts {
-            let mut commands = line.commands.clone();
-            commands["count"] = json!(count);
-            let got = seconds(json!({}), commands) * 1e3;
-            let (intercept, slope) = line.line;
-            let expected = intercept + slope * f64::from(count);
+        for &count in line.counts.iter().filter(|count| !line.missed.contains(count)) {
+            let (expected, got) = against(&line, count);
             assert_close(&format!("{} of {count}", line.name), got, expected, 0.10);
         }
     }
+}
+
+/// What is stated as missed is missed, and not by more than is stated.
+#[test]
+fn the_lines_that_are_missed_at_one_command_are_those_that_are_stated() {
+    let missed: Vec<(&str, i64)> = measured_lines()
+        .iter()
+        .flat_map(|line| line.missed.iter().map(move |&count| (line, count)))
+        .map(|(line, count)| {
+            let (expected, got) = against(line, count);
+            (line.name, (100.0 * (got / expected - 1.0)).round() as i64)
+        })
+        .collect();
+    assert_eq!(missed, [("fork and exec", -16), ("ip netns exec ip neigh", -20)]);
 }
 
 /// Commands beside neighbours, in ms each: netns, sudo, `ip a`, rootwrap; batch intercept.

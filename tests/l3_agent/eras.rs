@@ -20,7 +20,14 @@ fn two_hundred_and_fifty_entries_take_what_was_measured_for_each_release() {
     assert_close("Liberty, rootwrap", time("liberty", "sudo_rootwrap"), 51.6, 0.05);
     assert_close("Liberty, daemon", time("liberty", "rootwrap_daemon"), 3.0, 0.05);
     assert_close("Liberty, sudo", time("liberty", "sudo"), 4.3, 0.05);
+    assert_close("Ocata, daemon", time("ocata", "rootwrap_daemon"), 250.0 * 0.0228, 0.05);
+    // A call without work, one namespace socket, and the entry.
+    for era in ["rocky", "stein"] {
+        assert_close(era, time(era, "sudo"), 250.0 * (0.000_255 + 0.008_08 + 0.0168), 0.05);
+    }
+    assert_close("Ussuri", time("ussuri", "sudo"), 4.2, 0.05);
     assert_close("master", time("master", "sudo"), 4.2, 0.05);
+    assert_close("batched, rootwrap", time("batched", "sudo_rootwrap"), 0.1044, 0.05);
     assert_close("batched", time("batched", "sudo"), 0.010, 0.10);
 }
 
@@ -105,4 +112,27 @@ fn a_dearer_command_never_shortens_convergence() {
         last = now;
     }
     assert!(time("5 ms", "40 ms") > time("5 ms", "1 ms"));
+}
+
+/// The helpers by the names that people use for them, also in a list of commands.
+#[test]
+fn plain_and_privsep_are_helpers_too() {
+    let each = |helper: &str| {
+        let commands = json!({ "count": 100, "helper": helper, "caller": "python" });
+        run(json!({ "host": { "variation": 0 }, "commands": commands })).get("convergence_time")
+            / 100.0
+    };
+    assert_eq!(each("plain"), each("none"));
+    // An empty privsep call and the same spawn by Python.
+    assert!((each("privsep") - each("plain") - 0.255e-3).abs() < 1e-9);
+    let agent = |helper: &str, locked: bool| {
+        run(json!({
+            "era": "liberty", "helper": helper, "host": { "cores": 8 },
+            "agent": { "privsep_lock": locked }, "workload": { "routers": 20 },
+        }))
+    };
+    let (free, locked) = (agent("privsep", false), agent("privsep", true));
+    assert!(free.get("convergence_time") < locked.get("convergence_time") / 2.0);
+    assert_eq!(free.get("spawns"), agent("plain", false).get("spawns"));
+    assert_eq!(free.get("worker_time.lock"), 0.0);
 }

@@ -1,8 +1,9 @@
 //! Heartbeats, stalls, and what the server makes of them.
 
+use convsim::engine::SimTime;
 use serde_json::{Value, json};
 
-use crate::run::{Bench, Outcome, run};
+use crate::run::{Bench, Outcome, assert_close, run};
 
 fn stalled(seconds: u32) -> Value {
     json!({ "liveness": { "stall": format!("{seconds} s") }, "workload": { "routers": 0 } })
@@ -20,6 +21,54 @@ fn a_stall_is_seen_with_the_probability_of_its_closed_form() {
         let width = 4.0 * (expected * (1.0 - expected) / COUNT as f64).sqrt();
         assert!((got - expected).abs() <= width + 1e-3, "{seconds} s: {got}, expected {expected}");
     }
+}
+
+/// The same while eight workers keep two cores and the interpreter busy: a stall is elapsed time in
+/// which no greenthread runs, not work that competes with commands for the cores.
+#[test]
+fn a_busy_agents_stall_is_seen_with_the_same_probability() {
+    const COUNT: u64 = 300;
+    for (helper, seconds) in
+        [("sudo", 50), ("sudo", 60), ("sudo", 70), ("sudo_rootwrap", 60), ("rootwrap_daemon", 60)]
+    {
+        let mut bench = Bench::new(json!({
+            "era": "newton", "helper": helper, "host": { "cores": 2 },
+            "agent": { "router_cpu": "50 ms" },
+            "liveness": { "stall_at": "40 s", "stall": format!("{seconds} s") },
+            "workload": { "routers": 2000, "ports_per_subnet": 20 },
+        }));
+        bench.horizon = SimTime::from_nanos(145_000_000_000);
+        let got = bench.mean("seen_dead", COUNT);
+        let expected = (f64::from(seconds) - 45.0) / 30.0;
+        // Four standard deviations, and the wait of a report for the interpreter.
+        let width = 4.0 * (expected * (1.0 - expected) / COUNT as f64).sqrt() + 0.02;
+        assert!(
+            (got - expected).abs() <= width,
+            "{helper}, {seconds} s: {got}, expected {expected}"
+        );
+    }
+}
+
+/// Commands under way end during the stall, but nothing follows them: the whole time is lost.
+#[test]
+fn nothing_of_the_agent_goes_on_during_a_stall() {
+    let outcome = |stall: &str| {
+        run(json!({
+            "era": "newton", "helper": "sudo", "host": { "cores": 2, "variation": 0 },
+            "liveness": { "stall_at": "20 s", "stall": stall },
+            "workload": { "routers": 300, "ports_per_subnet": 20,
+                "port_updates": { "count": 50, "rate": "10/s", "start": "22 s" } },
+        }))
+    };
+    let (without, stalled) = (outcome("0 s"), outcome("60 s"));
+    let added = stalled.get("convergence_time") - without.get("convergence_time");
+    // At most eight commands of 9 ms each on two cores end meanwhile.
+    assert!((59.9..=60.1).contains(&added), "{added} s later");
+    for name in ["spawns", "arp_entries", "updates_processed", "rpc_calls"] {
+        assert_eq!(stalled.get(name), without.get(name), "{name}");
+    }
+    assert_close("work", stalled.get("cpu_time"), without.get("cpu_time"), 1e-6);
+    assert!(stalled.get("port_update_time.max") > 50.0, "casts wait for the agent");
 }
 
 #[test]

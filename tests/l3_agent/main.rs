@@ -1,6 +1,7 @@
 //! The L3 agent model against published figures, measurements, closed forms and its own rules.
 
 mod agent;
+mod bad_input;
 mod commands;
 mod eras;
 mod liveness;

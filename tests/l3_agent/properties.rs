@@ -1,12 +1,12 @@
 //! What must hold for every configuration.
 
 use convsim::engine::SimTime;
+use convsim::models::Model;
 use convsim::models::l3_agent::L3Agent;
-use convsim::models::{Model, Severity};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::run::{Bench, Outcome, config};
+use crate::run::{Bench, Outcome, run};
 
 const ERAS: [&str; 8] =
     ["liberty", "newton", "ocata", "rocky", "stein", "ussuri", "master", "batched"];
@@ -76,45 +76,6 @@ proptest! {
     }
 }
 
-fn problems(value: Value) -> Vec<(Severity, String)> {
-    let findings = L3Agent::check(&config(value));
-    findings.into_iter().map(|finding| (finding.severity, finding.path)).collect()
-}
-
-#[test]
-fn impossible_configurations_are_errors() {
-    let error = |path: &str| (Severity::Error, path.to_owned());
-    let commands = json!({ "commands": { "entry": "dash_n", "program": "true" } });
-    assert_eq!(problems(commands), [error("commands.entry")]);
-    let chunk = json!({ "agent": { "sync_chunk": 10, "sync_chunk_min": 32 } });
-    assert_eq!(problems(chunk), [error("agent.sync_chunk")]);
-    let zero =
-        json!({ "agent": { "rpc_timeout": "0 s" }, "liveness": { "report_interval": "0 s" } });
-    assert_eq!(problems(zero), [error("agent.rpc_timeout"), error("liveness.report_interval")]);
-}
-
-#[test]
-fn hopeless_configurations_are_warnings() {
-    let storm = json!({ "era": "liberty", "workload": { "routers": 3000 } });
-    assert_eq!(problems(storm), [(Severity::Warning, "server.per_router".to_owned())]);
-    assert_eq!(problems(json!({ "workload": { "routers": 0 } })).len(), 1);
-    assert_eq!(problems(json!({})), []);
-}
-
-#[test]
-fn unknown_keys_and_wrong_units_are_refused() {
-    for value in [
-        json!({ "helpers": "sudo" }),
-        json!({ "era": "mitaka" }),
-        json!({ "agent": { "rpc_timeout": 60 } }),
-        json!({ "workload": { "routers": -1 } }),
-        json!({ "workload": { "vm_boots": { "rate": "0/s" } } }),
-    ] {
-        let read = serde_json::from_value::<convsim::models::l3_agent::Config>(value.clone());
-        assert!(read.is_err(), "{value}");
-    }
-}
-
 /// Common random numbers: with one worker or many, a router costs the same CPU work.
 #[test]
 fn the_worker_pool_does_not_change_what_a_router_costs() {
@@ -125,4 +86,42 @@ fn the_worker_pool_does_not_change_what_a_router_costs() {
     };
     assert!((cpu_time(1) - cpu_time(8)).abs() < 1e-6);
     assert!((cpu_time(1) - cpu_time(32)).abs() < 1e-6);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// One worker at a time leaves no order to choose: whatever costs more takes longer.
+    #[test]
+    fn a_dearer_command_never_makes_one_worker_faster(
+        era in 0..8_usize, helper in 0..4_usize, cpu in 1..30_u32, blocked in 0..30_u32,
+        factor in 1..4_u32, routers in 1..20_u32
+    ) {
+        let time = |factor: u32| run(json!({
+            "era": ERAS[era], "helper": HELPERS[helper],
+            "host": { "spawn_cpu": format!("{} ms", cpu * factor),
+                "spawn_blocked": format!("{} ms", blocked * factor) },
+            "agent": { "workers": 1, "commands_per_router": 3 },
+            "workload": { "routers": routers, "ports_per_subnet": 5 },
+        }));
+        let (cheap, dear) = (time(1), time(factor));
+        for metric in ["convergence_time", "worker_time", "cpu_time"] {
+            let least = cheap.get(metric) * (1.0 - 1e-9);
+            prop_assert!(dear.get(metric) >= least, "{}", metric);
+        }
+    }
+
+    /// The same for a list of commands, as many at once as one likes.
+    #[test]
+    fn a_dearer_command_never_shortens_a_list(
+        count in 1..200_u32, concurrency in 1..9_u32, cpu in 1..30_u32, blocked in 0..30_u32,
+        more in 0..30_u32
+    ) {
+        let time = |more: u32| run(json!({
+            "host": { "variation": 0, "spawn_cpu": format!("{} ms", cpu + more),
+                "spawn_blocked": format!("{blocked} ms") },
+            "commands": { "count": count, "concurrency": concurrency, "real_time": false },
+        })).get("convergence_time");
+        prop_assert!(time(more) >= time(0) * (1.0 - 1e-9));
+    }
 }

@@ -5,13 +5,17 @@ mod side;
 use std::path::{Path, PathBuf};
 
 use crate::experiment::comparison::{Compared, Pairing, Sides, Threshold, compare as compare_all};
-use crate::report::comparison::{comparison_json, comparison_markdown, comparison_tables};
+use crate::report::comparison::{
+    comparison_csv, comparison_json, comparison_markdown, comparison_tables, saved_notes,
+};
+use crate::report::terminal::wrapped;
 use crate::scenario::{Scenario, Statistic};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 
 use super::arguments::{Changes, Running, load};
 use super::error::{CliError, Problem};
+use super::format::Format;
 use super::{Outcome, print};
 use side::{Figures, Side};
 
@@ -56,17 +60,6 @@ pub struct Arguments {
     format: Format,
     #[command(flatten)]
     running: Running,
-}
-
-/// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table for the terminal
-    Table,
-    /// A table for a pull request
-    Markdown,
-    /// For programs
-    Json,
 }
 
 /// A threshold with its metric and how it was written.
@@ -209,7 +202,8 @@ fn answer(
         let (a, b) =
             if means { (&here.means, &there.means) } else { (&here.values, &there.values) };
         let (metric, unit) = (here.metric.as_str(), here.unit);
-        Some(Sides { metric, unit, first: a.get(at.1)?, second: b.get(at.2)? })
+        let groups = if means { [1, 1] } else { [here.group, there.group] };
+        Some(Sides { metric, unit, first: a.get(at.1)?, second: b.get(at.2)?, groups })
     };
     let all: Vec<Sides<'_>> = matches
         .iter()
@@ -245,7 +239,7 @@ fn show(
     question: &Question,
     pairing: Pairing,
     blocks: &[(&str, &[Compared])],
-    exceeded: &[(String, String, convsim::statistics::Estimate)],
+    exceeded: &[(String, String, crate::statistics::Estimate)],
 ) -> Result<(), CliError> {
     let pairs = blocks.iter().flat_map(|(_, compared)| compared.iter().map(|c| c.pairs));
     let replications = pairs.max().unwrap_or(0);
@@ -256,6 +250,13 @@ fn show(
         }
     };
     let percent = question.confidence * 100.0;
+    if arguments.format == Format::Csv {
+        let rows = comparison_csv(blocks).map_err(Problem::Start)?;
+        for (threshold, name, _) in exceeded {
+            eprintln!("exceeded: {threshold} {name}");
+        }
+        return print(&String::from_utf8_lossy(&rows));
+    }
     if arguments.format == Format::Json {
         let block = |(name, compared): &(&str, &[Compared])| json!({ "configuration": name, "metrics": comparison_json(compared) });
         let exceeded: Vec<_> = exceeded
@@ -266,6 +267,7 @@ fn show(
             .collect();
         let all = json!({
             "version": 1,
+            "convsim": env!("CARGO_PKG_VERSION"),
             "title": question.title,
             "paired": pairing == Pairing::Paired,
             "confidence": question.confidence,
@@ -274,7 +276,11 @@ fn show(
         });
         return print(&format!("{all:#}\n"));
     }
-    let mut text = format!("{}; {how}, intervals at {percent} %\n", question.title);
+    let how = format!("{how}, intervals at {percent} %");
+    let mut text = match arguments.format {
+        Format::Markdown => format!("{}; {how}\n", question.title),
+        _ => wrapped("", &question.title) + &wrapped("", &how),
+    };
     for (name, compared) in blocks {
         text.push('\n');
         if !name.is_empty() {
@@ -285,6 +291,11 @@ fn show(
             Format::Markdown => comparison_markdown(compared),
             _ => comparison_tables(compared),
         });
+        let notes = saved_notes(compared);
+        if !notes.is_empty() && arguments.format == Format::Markdown {
+            text.push('\n');
+        }
+        notes.iter().for_each(|note| text.push_str(&wrapped("- ", note)));
     }
     for (threshold, name, ratio) in exceeded {
         let of = if name.is_empty() { String::new() } else { format!(" ({name})") };

@@ -46,12 +46,14 @@ pub struct Figures {
     pub values: Vec<Vec<f64>>,
     /// The same, of antithetic pairs their means: what is independent of each other.
     pub means: Vec<Vec<f64>>,
+    /// How many of the values in a row belong together.
+    pub group: usize,
 }
 
 impl Figures {
     fn new(metric: String, unit: Unit, main: bool, values: Vec<Vec<f64>>, group: usize) -> Self {
         let means = values.iter().map(|values| group_means(values, group)).collect();
-        Self { metric, unit, main, values, means }
+        Self { metric, unit, main, values, means, group }
     }
 }
 
@@ -127,7 +129,7 @@ impl Side {
         let seed = manifest.pointer("/run/seed").and_then(Value::as_u64);
         let resolved = manifest.get("resolved").unwrap_or(&Value::Null);
         let points = &stored.summary.points;
-        let failed = |point: &convsim::report::stored::StoredPoint| {
+        let failed = |point: &crate::report::stored::StoredPoint| {
             point.statuses.get("failed").and_then(Value::as_u64).unwrap_or(0)
         };
         Ok(Self {

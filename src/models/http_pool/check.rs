@@ -268,6 +268,13 @@ fn check_handler(config: &Config, findings: &mut Vec<Finding>) {
             "above 0",
         ));
     }
+    if toggle.turns > 0 && toggle.keeps_turning && toggle.turn_cpu.is_zero() {
+        findings.push(Finding::error(
+            "handler.toggle.turn_cpu",
+            "turns without end, since they take no time by themselves and keeps_turning is set",
+            "above 0",
+        ));
+    }
     if config.handler.preset == HandlerPreset::Plain && *toggle != Default::default() {
         findings.push(Finding::warning(
             "handler.toggle",

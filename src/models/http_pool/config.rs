@@ -287,7 +287,7 @@ pub struct HostConfig {
     pub scheduling: Scheduling,
     /// A Python thread that waits for its process's interpreter gets it after this time at the
     /// latest (`sys.getswitchinterval()`).
-    #[schemars(extend("x-source" = "CPython Python/ceval_gil.c"))]
+    #[schemars(extend("x-minimum" = "1 us", "x-source" = "CPython Python/ceval_gil.c: whole microseconds, 1 at the least"))]
     pub switch_interval: SimDuration,
     /// What a long sleep takes longer than it should on an idle host; one of s takes this times
     /// `1 - exp(-s / cooling_time)` longer.

@@ -119,6 +119,10 @@ pub struct ToggleConfig {
     /// What each call that is served adds to a turn.
     #[schemars(extend("x-source" = "measured, rows one_u1, one_u2, one_u4"))]
     pub turn_cpu_per_call: SimDuration,
+    /// Whether the main loop goes on turning while calls are under way, not only while one waits
+    /// for a turn.
+    #[schemars(extend("x-source" = "measured, busy_pct of the rows one_u1, one_u2, one_u4: a whole core beside what the calls compute"))]
+    pub keeps_turning: bool,
 }
 
 impl Default for ToggleConfig {
@@ -135,6 +139,7 @@ impl Default for ToggleConfig {
             turns: 0,
             turn_cpu: SimDuration::ZERO,
             turn_cpu_per_call: SimDuration::ZERO,
+            keeps_turning: false,
         }
     }
 }

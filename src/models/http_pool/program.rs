@@ -96,8 +96,13 @@ impl ProgramMaker {
                 DurationDistribution::Lognormal { mean, cv: config.host.cpu_cv }.sampler()
             }),
             serial_lock: toggles.then(|| host.add_lock(Handoff::Fifo)),
-            main_loop: (toggles && toggle.turns > 0)
-                .then(|| host.add_loop(toggle.turn_cpu, toggle.turn_cpu_per_call)),
+            main_loop: (toggles && toggle.turns > 0).then(|| {
+                let main_loop = host.add_loop(toggle.turn_cpu, toggle.turn_cpu_per_call);
+                if toggle.keeps_turning {
+                    host.keep_turning(main_loop);
+                }
+                main_loop
+            }),
             locks: Vec::new(),
             handler,
         }

@@ -45,7 +45,7 @@ pub struct ServerConfig {
     #[schemars(extend("x-source" = "gunicorn/config.py Timeout, gunicorn/arbiter.py murder_workers"))]
     pub worker_timeout: Option<SimDuration>,
     /// How often the master looks for silent workers.
-    #[schemars(extend("x-source" = "gunicorn/arbiter.py Arbiter.sleep"))]
+    #[schemars(extend("x-minimum" = "1 ms", "x-source" = "gunicorn/arbiter.py Arbiter.sleep"))]
     pub watchdog_interval: SimDuration,
     /// A worker ends after so many requests and is replaced; 0 for never.
     #[schemars(range(min = 0, max = 1_000_000_000), extend("x-unit" = "requests", "x-source" = "gunicorn --max-requests"))]

@@ -3,6 +3,7 @@
 use super::algorithm::{Algorithm, CHAIN_FACTOR};
 use super::calc::chain_max_for;
 use super::config::{Config, Preset};
+use super::effects;
 use super::observation::TICK_BUDGET;
 use super::prices::Prices;
 use crate::engine::{SimDuration, SimTime};
@@ -25,7 +26,16 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
     check_cost(config, &mut findings);
     check_switches(config, &mut findings);
     check_capacity(config, &mut findings);
+    effects::check(config, &mut findings);
     findings
+}
+
+/// What a run that ends at `horizon` does not get to.
+pub(super) fn check_horizon(config: &Config, horizon: SimDuration) -> Vec<Finding> {
+    if config.observe_for <= horizon {
+        return Vec::new();
+    }
+    vec![Finding::beyond("observe_for", config.observe_for, horizon)]
 }
 
 fn check_times(config: &Config, findings: &mut Vec<Finding>) {
@@ -179,22 +189,6 @@ fn check_capacity(config: &Config, findings: &mut Vec<Finding>) {
 }
 
 fn check_switches(config: &Config, findings: &mut Vec<Finding>) {
-    let kthread_switches = [
-        ("chain_max", config.chain_max.is_some()),
-        ("calc_phase", config.calc_phase.is_some()),
-        ("temp_list", config.temp_list.is_some()),
-        ("cache_factor", config.cache_factor.is_some()),
-        ("est_max_threads", config.est_max_threads.is_some()),
-        ("single_chain", config.single_chain),
-        ("host.console_line", !config.host.console_line.is_zero()),
-        ("host.failed_starts", config.host.failed_starts > 0),
-    ];
-    for (path, set) in kthread_switches {
-        if set && config.preset == Preset::OldTimer {
-            let problem = "the old timer has no kthreads";
-            findings.push(Finding::error(path, problem, "not set with preset old_timer"));
-        }
-    }
     let algorithm = Algorithm::resolve(config);
     if algorithm.calc_phase && !algorithm.temp_list {
         let problem = "a calc phase needs somewhere for the estimators to wait";

@@ -5,7 +5,7 @@ use super::calc::Calc;
 use super::calc_phase::Relink;
 use super::clock::Jiffies;
 use super::config::{Config, Governor};
-use super::host::HostCpu;
+use super::host::{Background, HostCpu};
 use super::layout::{Layout, Tag};
 use super::observation::Observation;
 use super::prices::{Prices, RowTime, uniform};
@@ -138,7 +138,7 @@ impl IpvsEstimator {
             temp_list: TempList::default(),
             rates: Rates::new(&config.traffic, config.warm_up),
             plan: Plan::new(&config.workload),
-            host: HostCpu::new(cpus, config.host.background_tasks),
+            host: HostCpu::new(cpus, Background::of(&config)),
             tasks: Vec::new(),
             seen: Observation::default(),
             softirq_began: None,
@@ -181,8 +181,7 @@ impl IpvsEstimator {
     /// The clock of a CPU that kthreads or softirqs kept busy for the share `load` of late,
     /// beside the background.
     pub(super) fn clock(&self, load: f64) -> f64 {
-        let tasks = f64::from(self.config.host.background_tasks);
-        let background = tasks / f64::from(self.cpulist_cpus.max(1));
+        let background = Background::of(&self.config).load(self.cpulist_cpus);
         self.prices.clock(self.governor, (load + background).min(1.0))
     }
 
@@ -204,7 +203,8 @@ impl IpvsEstimator {
         let followed = followed as usize;
         let tags = followed + FIRST_FOLLOWED as usize;
         self.layout.reset(&self.algorithm, self.cpulist_cpus, tags);
-        self.rates.reset(tags, &mut engine.stream(&self.name, "step"));
+        let mut phases = engine.stream(&self.name, "step");
+        self.rates.reset(tags, &mut phases, &mut engine.stream(&self.name, "rate"));
         self.temp_list.clear();
         self.plan.restart();
         self.tasks.clear();
@@ -266,7 +266,7 @@ impl Component for IpvsEstimator {
         };
         self.timers = Some(timers);
         let end = self.config.observe_for;
-        self.host.start(engine, self.cpulist_cpus, self.config.est_nice, end);
+        self.host.start(engine, self.cpulist_cpus, self.config.est_nice);
         engine.arm_at(
             timers.end,
             SimTime::ZERO.saturating_add(end),

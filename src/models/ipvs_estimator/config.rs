@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::engine::SimDuration;
 use crate::quantities::{DurationDistribution, Rate};
 
+pub use super::traffic::{Arrivals, ServiceGroup, Step, Traffic};
+
 /// What a user sets of the IPVS estimator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -128,7 +130,15 @@ pub enum Preset {
     Final,
 }
 
-/// What an estimate costs: `read_cost_ns` * possible CPUs * NUMA factor * slowdown by a low clock.
+/// What an estimate costs.
+///
+/// - At the highest clock: `read_cost_ns` * `possible_cpus` * NUMA factor, where the NUMA factor is
+///   `1 / numa_nodes + (1 - 1 / numa_nodes) * numa_remote_factor`. Or, as measured on a machine
+///   with its CPUs and nodes, `estimate`: then none of these may be given.
+/// - Either is multiplied by the slowdown of a low clock (`governor`) and by a factor common to
+///   the row (`tick_cv`).
+/// - What the calc phase measures at the highest clock is that cost over `calc_ratio`, or else
+///   `calc_value`; it is multiplied by the slowdown of the clock alone, and by `calc_noise`.
 ///
 /// A pass over a cached object, as the calc phase times it, is work of the core alone and takes
 /// longer as the clock is lower. A real estimate holds the same work and, on top of it, waits for
@@ -141,7 +151,8 @@ pub struct Cost {
     /// estimators / 104 CPUs; 13 to 62 ns have been seen.
     #[schemars(range(min = 0.1, max = 100_000.0), extend("x-unit" = "ns", "x-source" = "lvs-devel, 10 Sep 2022: 268 ms for 50,000 services on 104 CPUs"))]
     pub read_cost_ns: f64,
-    /// The whole cost of an estimate, in place of `read_cost_ns` times the CPUs. Use a constant,
+    /// The whole cost of an estimate at the highest clock, in place of `read_cost_ns`, the CPUs and
+    /// the NUMA keys. Use a constant,
     /// exponential, gamma, Erlang or normal one when there are many services: their sums are
     /// drawn at once.
     #[schemars(extend("x-source" = "measured time of a chain over its length"))]
@@ -161,6 +172,10 @@ pub struct Cost {
     /// an EPYC 7601.
     #[schemars(range(min = 0.01, max = 1.0), extend("x-unit" = "share", "x-source" = "lvs-devel, v5 and v6 test logs: min_est under each governor; the CPU's data sheet"))]
     pub lowest_clock: f64,
+    /// Clocks between the lowest and the highest, over the highest, where the CPU has only a few:
+    /// ondemand then sets the nearest of all (`CPUFREQ_RELATION_C`). Any clock where none is given.
+    #[schemars(length(max = 64), extend("x-source" = "drivers/cpufreq/cpufreq_ondemand.c, od_update; acpi-cpufreq shows three on an EPYC 7601"))]
+    pub clocks: Vec<f64>,
     /// How much dearer an estimate is at the lowest clock than at the highest. By default it
     /// follows from `lowest_clock` and from the share of an estimate that is work of the core:
     /// a cached pass over an estimate, 1 / (4 * `calc_ratio`). 1.4 to 5.6 have been seen.
@@ -196,6 +211,7 @@ impl Default for Cost {
             numa_remote_factor: 2.0,
             governor: Governor::Performance,
             lowest_clock: 1775.0 / 7379.0,
+            clocks: Vec::new(),
             governor_factor: None,
             tick_cv: 0.0,
             calc_ratio: 1.0,
@@ -271,78 +287,17 @@ impl Default for Part {
     }
 }
 
-/// What the services' counters count.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Traffic {
-    /// Connections, packets or bytes of one service in a second.
-    #[schemars(extend("x-source" = "the user's services"))]
-    pub rate: Rate,
-    /// How they arrive.
-    #[schemars(extend("x-source" = "a fluid shows the estimator's own error alone"))]
-    pub arrivals: Arrivals,
-    /// A change of the rate; without one, convergence counts from a service's addition.
-    pub step: Option<Step>,
-    /// A reported rate has converged once it is within this share of the true one.
-    #[schemars(range(min = 0.000_1, max = 0.9), extend("x-unit" = "share", "x-source" = "the user's tolerance"))]
-    pub tolerance: f64,
-}
-
-/// A change of the services' rate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Step {
-    /// When the first service changes.
-    #[schemars(extend("x-source" = "the user's question"))]
-    pub at: SimDuration,
-    /// Each service changes at a random instant within this time after `at`: one period, so that
-    /// all phases between step and estimate are met.
-    #[schemars(extend("x-source" = "the period of 2 s"))]
-    pub spread: SimDuration,
-    /// The rate after the step over the one before.
-    #[schemars(range(min = 0.0, max = 1_000_000.0), extend("x-unit" = "1", "x-source" = "the user's question"))]
-    pub factor: f64,
-}
-
-impl Default for Traffic {
-    fn default() -> Self {
-        Self {
-            rate: Rate::whole(NonZeroU32::MIN.saturating_add(999)),
-            arrivals: Arrivals::Fluid,
-            step: None,
-            tolerance: 0.05,
-        }
-    }
-}
-
-impl Default for Step {
-    fn default() -> Self {
-        Self {
-            at: SimDuration::from_whole_seconds(30),
-            spread: SimDuration::from_whole_seconds(2),
-            factor: 2.0,
-        }
-    }
-}
-
-/// How what is counted arrives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Arrivals {
-    /// Evenly.
-    #[default]
-    Fluid,
-    /// At random, as a Poisson process.
-    Poisson,
-}
-
 /// What else runs on the CPUs of the kthreads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Host {
-    /// Tasks of niceness 0 that always want a CPU.
+    /// Tasks of niceness 0 that always want a CPU: see `background_on`.
     #[schemars(range(min = 0, max = 100_000), extend("x-unit" = "tasks", "x-source" = "the user's host"))]
     pub background_tasks: u32,
+    /// Where they run: on all possible CPUs, from where the scheduler moves them away as far as
+    /// those of `est_cpulist_cpus` are busy with kthreads, or bound to the same as the kthreads.
+    #[schemars(extend("x-source" = "kernel/sched/fair.c: load balancing over the allowed CPUs of a task"))]
+    pub background_on: BackgroundOn,
     /// How long the kernel's line "starting estimator thread" takes on the console before the
     /// thread runs. Nothing without a serial console; 5.3 ms for its 53 characters at 115,200
     /// baud, as the gaps between other lines of the test logs show.
@@ -352,6 +307,17 @@ pub struct Host {
     /// Each is repeated a tenth of a second later.
     #[schemars(range(min = 0, max = 10_000), extend("x-unit" = "attempts", "x-source" = "est_reload_work_handler in ip_vs_ctl.c: repeated after HZ / 10"))]
     pub failed_starts: u32,
+}
+
+/// Where background tasks run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BackgroundOn {
+    /// On any of the possible CPUs.
+    #[default]
+    AllCpus,
+    /// Only on the CPUs of the kthreads.
+    EstCpulist,
 }
 
 /// A change of the sysctls or of the governor. What is not given stays.

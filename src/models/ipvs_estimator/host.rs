@@ -1,15 +1,44 @@
 //! The CPUs that the kthreads may run on, shared with what else runs there.
 
+use super::config::{BackgroundOn, Config};
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
-use crate::resources::{CpuCompletion, ProcessorSharingCpu, Weight};
+use crate::resources::{CpuCompletion, Neighbours, ProcessorSharingCpu, Weight};
 
-/// The allowed CPUs with their background load. Kthread `slot` is job `background + slot`.
+/// The allowed CPUs with their background load. Kthread `slot` is job `slot`.
 #[derive(Clone, Debug)]
 pub(super) struct HostCpu {
     cpu: ProcessorSharingCpu,
-    background: u32,
+    background: Background,
     weight: Weight,
     timer: Option<Timer>,
+}
+
+/// Tasks that always want a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Background {
+    tasks: u32,
+    /// CPUs of the host, on which they run; `None` when they run where the kthreads do.
+    cpus: Option<u32>,
+}
+
+impl Background {
+    pub fn of(config: &Config) -> Self {
+        let cpus = match config.host.background_on {
+            BackgroundOn::AllCpus => Some(config.possible_cpus),
+            BackgroundOn::EstCpulist => None,
+        };
+        Self { tasks: config.host.background_tasks, cpus }
+    }
+
+    /// The CPUs that they run on while the kthreads may use `allowed` ones.
+    fn cpus(self, allowed: u32) -> u32 {
+        self.cpus.unwrap_or(allowed).max(1)
+    }
+
+    /// How busy they keep a CPU of the kthreads, of which there are `allowed`.
+    pub fn load(self, allowed: u32) -> f64 {
+        (f64::from(self.tasks) / f64::from(self.cpus(allowed))).min(1.0)
+    }
 }
 
 /// A kthread's work is done.
@@ -22,35 +51,23 @@ pub(super) struct Done {
 }
 
 impl HostCpu {
-    pub fn new(cpus: u32, background: u32) -> Self {
-        let weight = Weight::NORMAL;
-        Self { cpu: ProcessorSharingCpu::new(cpus), background, weight, timer: None }
+    pub fn new(cpus: u32, background: Background) -> Self {
+        Self { cpu: shared(cpus, background), background, weight: Weight::NORMAL, timer: None }
     }
 
-    /// Only the background runs, and goes on until after `end`.
-    pub fn start<G: Copy>(
-        &mut self,
-        engine: &mut Engine<G>,
-        cpus: u32,
-        nice: i8,
-        end: SimDuration,
-    ) {
+    /// Only the background runs.
+    pub fn start<G: Copy>(&mut self, engine: &mut Engine<G>, cpus: u32, nice: i8) {
         self.timer = Some(engine.add_timer());
         self.weight = Weight::of_nice(nice);
-        self.set_cpus(engine.now(), cpus, end);
+        self.set_cpus(cpus);
     }
 
     /// The allowed CPUs are others. No kthread may be running.
-    pub fn set_cpus(&mut self, now: SimTime, cpus: u32, end: SimDuration) {
+    pub fn set_cpus(&mut self, cpus: u32) {
         if cpus.max(1) == self.cpu.cores() {
             self.cpu.reset();
         } else {
-            self.cpu = ProcessorSharingCpu::new(cpus);
-        }
-        // More than a task can get in the whole run, even with a CPU of its own.
-        let endless = end.saturating_mul(2).saturating_add(SimDuration::from_whole_seconds(1));
-        for task in 0..self.background {
-            self.cpu.add(now, task, endless);
+            self.cpu = shared(cpus, self.background);
         }
     }
 
@@ -60,12 +77,12 @@ impl HostCpu {
 
     /// Kthread `slot` wants to run for `work`.
     pub fn run(&mut self, now: SimTime, slot: usize, work: SimDuration) {
-        self.cpu.add_weighted(now, self.background + slot as u32, work, self.weight);
+        self.cpu.add_weighted(now, slot as u32, work, self.weight);
     }
 
     /// Takes kthread `slot` off the CPU; what it has done.
     pub fn cancel(&mut self, now: SimTime, slot: usize) -> Option<Done> {
-        let removal = self.cpu.remove(now, self.background + slot as u32)?;
+        let removal = self.cpu.remove(now, slot as u32)?;
         let waited = removal.elapsed.saturating_sub(removal.done);
         Some(Done { slot, work: removal.done, waited })
     }
@@ -73,13 +90,16 @@ impl HostCpu {
     /// Takes one kthread whose work is done by `now`.
     pub fn complete(&mut self, now: SimTime) -> Option<Done> {
         let CpuCompletion { job, work, elapsed } = self.cpu.complete(now)?;
-        let slot = job.checked_sub(self.background)? as usize;
-        Some(Done { slot, work, waited: elapsed.saturating_sub(work) })
+        Some(Done { slot: job as usize, work, waited: elapsed.saturating_sub(work) })
     }
 
-    /// The share of the CPUs in use, in per cent.
+    /// The share of the CPUs in use, in per cent: of all where the background runs on all.
     pub fn busy_percent(&self) -> f64 {
-        self.cpu.busy_percent()
+        let allowed = self.cpu.cores();
+        let cpus = self.background.cpus(allowed);
+        let kthreads = self.cpu.runnable().min(u64::from(allowed));
+        let busy = (u64::from(self.background.tasks) + kthreads).min(u64::from(cpus));
+        busy as f64 / f64::from(cpus) * 100.0
     }
 
     /// Keeps the timer armed for the next completion. To be called after any change.
@@ -95,4 +115,9 @@ impl HostCpu {
             engine.disarm(timer);
         }
     }
+}
+
+fn shared(cpus: u32, background: Background) -> ProcessorSharingCpu {
+    let neighbours = Neighbours { tasks: background.tasks, cores: background.cpus(cpus) };
+    ProcessorSharingCpu::beside(cpus, neighbours)
 }

@@ -1,8 +1,10 @@
 //! What is measured, each figure beside its definition.
 
 use super::component::IpvsEstimator;
+use super::metrics_of_groups::{GROUPS, OF_GROUP};
 use super::observation::{KthreadsTime, TICK_BUDGET};
 use super::rates::{Accuracy, FirstEstimateParts};
+use super::traffic::MOST_GROUPS;
 use crate::engine::SimTime;
 use crate::models::model::{Metric, Unit};
 
@@ -12,6 +14,7 @@ pub(super) struct Results<'a> {
     window_s: f64,
     time: KthreadsTime,
     accuracy: Accuracy,
+    of_groups: [Accuracy; MOST_GROUPS],
     first: FirstEstimateParts,
 }
 
@@ -28,7 +31,8 @@ impl<'a> Results<'a> {
             model,
             window_s: model.seen.window(end).as_seconds(),
             time,
-            accuracy: model.rates.accuracy(end),
+            accuracy: model.rates.accuracy(end, None),
+            of_groups: std::array::from_fn(|group| model.rates.accuracy_of_group(end, group)),
             first: model.rates.mean_first_parts(),
         }
     }
@@ -45,13 +49,18 @@ impl<'a> Results<'a> {
         if self.model.algorithm.old_timer { f64::NAN } else { f64::from(number) }
     }
 
+    pub fn of_group(&self, index: usize) -> &Accuracy {
+        &self.of_groups[index]
+    }
+
     fn cores_used(&self) -> f64 {
         let softirq = self.model.seen.softirq_total.as_seconds();
         (self.time.used.busy().as_seconds() + softirq) / self.window_s
     }
 }
 
-type Entry = (Metric, fn(&Results) -> f64);
+/// A metric and its figure.
+pub(super) type Entry = (Metric, fn(&Results) -> f64);
 
 const fn headline(name: &'static str, unit: Unit, summary: &'static str) -> Metric {
     Metric::headline(name, unit, summary)
@@ -347,7 +356,7 @@ const ENTRIES: &[Entry] = &[
         headline(
             "rate_convergence_time",
             Unit::Seconds,
-            "Mean time from the step, or else from a service's addition, from which its reported rate stays within the tolerance of the true one.",
+            "Mean time from the last change of its rate, or else from a service's addition, from which its reported rate stays within the tolerance of the true one.",
         ),
         |r| r.accuracy.mean_convergence(),
     ),
@@ -395,7 +404,7 @@ const ENTRIES: &[Entry] = &[
         detail(
             "raw_error",
             Unit::Ratio,
-            "Mean relative error of the raw rate of one interval, after the warm-up and without those that hold a step.",
+            "Mean relative error of the raw rate of one interval, after the warm-up and without those that hold a change.",
         ),
         |r| r.model.rates.raw_error.mean(),
     ),
@@ -415,13 +424,18 @@ const ENTRIES: &[Entry] = &[
     }),
 ];
 
-const LENGTH: usize = ENTRIES.len();
+const LENGTH: usize = ENTRIES.len() + MOST_GROUPS * OF_GROUP;
 
 const TABLE: [Metric; LENGTH] = {
     let mut table = [ENTRIES[0].0; LENGTH];
     let mut index = 0;
     while index < LENGTH {
-        table[index] = ENTRIES[index].0;
+        let of_group = index.saturating_sub(ENTRIES.len());
+        table[index] = if index < ENTRIES.len() {
+            ENTRIES[index].0
+        } else {
+            GROUPS[of_group / OF_GROUP][of_group % OF_GROUP].0
+        };
         index += 1;
     }
     table
@@ -433,7 +447,8 @@ pub(super) const METRICS: &[Metric] = &TABLE;
 /// Writes the figures in the order of [`METRICS`].
 pub(super) fn measure(model: &IpvsEstimator, end: SimTime, figures: &mut [f64]) {
     let results = Results::new(model, end);
-    for (figure, (_, value)) in figures.iter_mut().zip(ENTRIES) {
+    let entries = ENTRIES.iter().chain(GROUPS.as_flattened());
+    for (figure, (_, value)) in figures.iter_mut().zip(entries) {
         *figure = value(&results);
     }
 }

@@ -35,16 +35,17 @@
 //!   are laid out anew, kthread 0 fills up with those that are due first and delays grow by up to
 //!   a second or two: one wrong interval.
 //!
-//! Files: [`config`] what a user sets; `algorithm` what a preset amounts to; `chains`, `layout` and
+//! Files: [`config`] (with `traffic`) what a user sets; `algorithm` what a preset amounts to; `chains`, `layout` and
 //! `temp_list` where estimators are; `calc` and `calc_phase` the measuring; `kthread` (with `task`)
 //! and `old_timer` the two ways of running; `services` and `workload` what comes and goes; `rates`
-//! what is reported; `prices`, `clock`, `host` what things cost, the kernel's time, the CPUs;
-//! `observation`, `summary` and `metrics` what is measured; `check` what cannot be run.
+//! what is reported and `groups` of what; `prices`, `clock`, `host` what things cost, the kernel's time,
+//! the CPUs; `observation`, `summary` and `metrics` (with `metrics_of_groups`) what is measured; `check`
+//! and `effects` what cannot be run.
 //!
 //! Simplifications: the rates are floating-point, the order of the chain's members is not kept (a
 //! followed estimator is read in the middle of its chain's time), a row of a stopped task is not
 //! estimated at all, creation of a task takes no time but for `host.console_line`, a governor looks at
-//! the load once per row and sets any clock (an EPYC 7601 has three), and v1's order of rows is
+//! the load once per row, background tasks are spread at once and evenly, and v1's order of rows is
 //! inferred (64 consecutive estimators to a row, then the next row).
 //!
 //! Sources: `net/netfilter/ipvs/ip_vs_est.c`, `ip_vs_ctl.c`, `include/net/ip_vs.h` of Linux 6.2 (commit
@@ -59,12 +60,15 @@ mod check;
 mod clock;
 pub mod component;
 pub mod config;
+mod effects;
+mod groups;
 mod host;
 mod kthread;
 mod layout;
 #[cfg(test)]
 mod layout_tests;
 mod metrics;
+mod metrics_of_groups;
 mod observation;
 mod old_timer;
 mod prices;
@@ -74,13 +78,14 @@ mod summary;
 mod task;
 mod temp_list;
 mod timeline;
+mod traffic;
 mod workload;
 
 pub use component::{Event, IpvsEstimator};
 pub use config::Config;
 
 use super::model::{Finding, Metric, Model, SignalDefinition};
-use crate::engine::{Engine, SimTime};
+use crate::engine::{Engine, SimDuration, SimTime};
 
 /// Output: a row was begun late.
 const OUTPUT_LATE_TICK: u16 = 0;
@@ -113,6 +118,10 @@ impl Model for IpvsEstimator {
 
     fn check(config: &Config) -> Vec<Finding> {
         check::check(config)
+    }
+
+    fn check_horizon(config: &Config, horizon: SimDuration) -> Vec<Finding> {
+        check::check_horizon(config, horizon)
     }
 
     fn new(name: &str, config: Config) -> Self {

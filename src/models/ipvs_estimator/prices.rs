@@ -23,11 +23,10 @@ impl Cost {
 
     /// Mean cost of an estimate at the highest clock, in nanoseconds.
     pub(super) fn full_speed_ns(&self, possible_cpus: u32) -> f64 {
-        let local = self.estimate.as_ref().map_or_else(
-            || self.read_cost_ns * f64::from(possible_cpus),
+        self.estimate.as_ref().map_or_else(
+            || self.read_cost_ns * f64::from(possible_cpus) * self.numa_factor(),
             |estimate| estimate.mean_seconds() * 1e9,
-        );
-        local * self.numa_factor()
+        )
     }
 }
 
@@ -36,10 +35,11 @@ impl Cost {
 pub(super) struct Prices {
     /// Mean cost of an estimate at the highest clock.
     full_speed_ns: f64,
-    /// A law for the cost of each estimate, to be multiplied by `numa_factor`.
+    /// A law for the whole cost of each estimate.
     law: Option<DurationSampler>,
-    numa_factor: f64,
     lowest_clock: f64,
+    /// All clocks in ascending order; none when any can be set.
+    clocks: Vec<f64>,
     /// Share of an estimate at the highest clock that is work of the core.
     core_share: f64,
     /// Of the lognormal factor common to a tick, with mean 1.
@@ -75,8 +75,8 @@ impl Prices {
         Self {
             full_speed_ns,
             law: cost.estimate.as_ref().map(|estimate| estimate.sampler()),
-            numa_factor: cost.numa_factor(),
             lowest_clock: cost.lowest_clock,
+            clocks: steps(cost),
             core_share,
             tick_sigma: libm::sqrt(libm::log1p(cost.tick_cv * cost.tick_cv)),
             calc_loop_ns,
@@ -97,9 +97,19 @@ impl Prices {
         match governor {
             Governor::Performance => 1.0,
             Governor::Ondemand if load > UP_THRESHOLD => 1.0,
-            Governor::Ondemand => self.lowest_clock + load * (1.0 - self.lowest_clock),
+            Governor::Ondemand => {
+                self.nearest(self.lowest_clock + load * (1.0 - self.lowest_clock))
+            }
             Governor::Powersave => self.lowest_clock,
         }
+    }
+
+    /// The clock nearest to `wanted` that can be set, the lower of two as near:
+    /// `cpufreq_table_find_index_c` in `include/linux/cpufreq.h`.
+    fn nearest(&self, wanted: f64) -> f64 {
+        let distance = |clock: &f64| (clock - wanted).abs();
+        let nearer = |first: &&f64, second: &&f64| distance(first).total_cmp(&distance(second));
+        self.clocks.iter().min_by(nearer).copied().unwrap_or(wanted)
     }
 
     /// How much dearer an estimate is at `clock`: the core's part takes longer, waiting for memory
@@ -137,9 +147,7 @@ impl Prices {
     fn sum(&mut self, count: u32, random: &mut Stream) -> f64 {
         match &mut self.law {
             None => f64::from(count) * self.full_speed_ns,
-            Some(law) => {
-                law.sample_sum(u64::from(count), random).as_nanos() as f64 * self.numa_factor
-            }
+            Some(law) => law.sample_sum(u64::from(count), random).as_nanos() as f64,
         }
     }
 
@@ -160,6 +168,17 @@ impl Prices {
     pub fn relink(&self, count: u64) -> SimDuration {
         self.relink.saturating_mul(count)
     }
+}
+
+/// The clocks of a CPU that has only a few.
+fn steps(cost: &Cost) -> Vec<f64> {
+    if cost.clocks.is_empty() {
+        return Vec::new();
+    }
+    let mut clocks = cost.clocks.clone();
+    clocks.extend([cost.lowest_clock, 1.0]);
+    clocks.sort_unstable_by(f64::total_cmp);
+    clocks
 }
 
 /// The nearest duration to `nanos` nanoseconds.
@@ -237,6 +256,19 @@ mod tests {
         }
         assert_eq!(prices.clock(Governor::Powersave, 1.0), 0.2);
         assert_eq!(prices.clock(Governor::Performance, 0.0), 1.0);
+    }
+
+    #[test]
+    fn a_cpu_with_three_clocks_gets_the_nearest() {
+        let mut config = Config::default();
+        config.cost.lowest_clock = 0.375;
+        config.cost.clocks = vec![0.53125];
+        let prices = Prices::new(&config, 4);
+        for (load, clock) in
+            [(0.0, 0.375), (0.12, 0.375), (0.13, 0.53125), (0.6, 0.53125), (0.7, 1.0), (0.96, 1.0)]
+        {
+            assert_eq!(prices.clock(Governor::Ondemand, load), clock, "{load}");
+        }
     }
 
     #[test]

@@ -6,8 +6,9 @@
 //! rounding, at most 3/1024 of a unit per second, is left out.
 
 use super::config::{Arrivals, Traffic};
+use super::groups::Groups;
 use super::layout::Tag;
-use super::prices::{poisson, uniform};
+use super::prices::poisson;
 use super::summary::Summary;
 use crate::engine::{SimDuration, SimTime, Stream};
 
@@ -25,7 +26,12 @@ struct Followed {
     due: SimTime,
     /// Until when its counters have been read.
     read: SimTime,
-    step: SimTime,
+    /// Which group it belongs to.
+    group: u8,
+    /// Its rate as long as nothing has changed it.
+    rate: f64,
+    /// Where within the spread of each change it changes: 0 to 1.
+    phase: f64,
     estimates: u32,
     reported: f64,
     /// Since which estimate the reported rate has been within the tolerance.
@@ -44,10 +50,9 @@ pub(super) struct FirstEstimateParts {
 /// The followed estimators and what came of them.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
-    rate: f64,
-    factor: f64,
-    step_at: Option<SimTime>,
-    step_spread_s: f64,
+    groups: Groups,
+    /// The user has divided the services into groups.
+    grouped: bool,
     poisson: bool,
     tolerance: f64,
     warm_up: SimTime,
@@ -115,12 +120,9 @@ impl Accuracy {
 
 impl Rates {
     pub fn new(traffic: &Traffic, warm_up: SimDuration) -> Self {
-        let step = traffic.step.as_ref();
         Self {
-            rate: traffic.rate.as_per_second(),
-            factor: step.map_or(1.0, |step| step.factor),
-            step_at: step.map(|step| SimTime::ZERO.saturating_add(step.at)),
-            step_spread_s: step.map_or(0.0, |step| step.spread.as_seconds()),
+            groups: Groups::new(traffic),
+            grouped: !traffic.groups.is_empty(),
             poisson: traffic.arrivals == Arrivals::Poisson,
             tolerance: traffic.tolerance,
             warm_up: SimTime::ZERO.saturating_add(warm_up),
@@ -132,25 +134,27 @@ impl Rates {
         }
     }
 
-    /// Follows `count` estimators from scratch; `steps` draws when each one's rate changes.
-    pub fn reset(&mut self, count: usize, steps: &mut Stream) {
-        let (at, spread) = (self.step_at, self.step_spread_s);
-        let step = |steps: &mut Stream| match at {
-            None => SimTime::ZERO,
-            Some(at) => at.saturating_add(SimDuration::from_seconds(spread * uniform(steps))),
-        };
+    /// Follows `count` estimators from scratch; `phases` draws when in the spread of a change each
+    /// one's rate changes, `rates` how its rate differs from that of its group.
+    pub fn reset(&mut self, count: usize, phases: &mut Stream, rates: &mut Stream) {
         self.followed.clear();
-        self.followed.extend((0..count).map(|_| Followed {
-            added: SimTime::ZERO,
-            linked: SimTime::MAX,
-            due: SimTime::MAX,
-            read: SimTime::ZERO,
-            step: step(steps),
-            estimates: 0,
-            reported: 0.0,
-            close_since: None,
-            exists: false,
-        }));
+        self.groups.restart();
+        for _ in 0..count {
+            let (index, group) = self.groups.next();
+            self.followed.push(Followed {
+                added: SimTime::ZERO,
+                linked: SimTime::MAX,
+                due: SimTime::MAX,
+                read: SimTime::ZERO,
+                group: index,
+                rate: group.draw_rate(rates),
+                phase: group.draw_phase(phases),
+                estimates: 0,
+                reported: 0.0,
+                close_since: None,
+                exists: false,
+            });
+        }
         self.first_estimate.clear();
         self.first_parts = FirstEstimateParts::default();
         self.first_raw = Mean::default();
@@ -183,22 +187,21 @@ impl Rates {
         if !followed.exists || followed.linked > begin {
             return;
         }
-        let (rate, factor, step) = (self.rate, self.factor, followed.step);
-        let before = step.min(at).since(followed.read).as_seconds();
-        let after = at.since(followed.read.max(step)).as_seconds();
-        let expected = rate * (before + factor * after);
+        let group = self.groups.get(followed.group);
+        let interval = group.interval(followed.phase, followed.read, at);
+        let expected = followed.rate * interval.weighted_s;
         let counted = if self.poisson { poisson(expected, random) } else { expected };
         let raw = counted / PERIOD_S;
-        let whole_interval = followed.estimates > 0 && (step <= followed.read || step >= at);
+        let whole_interval = followed.estimates > 0 && !interval.changes_inside;
         let first = followed.estimates == 0;
         followed.estimates = followed.estimates.saturating_add(1);
         followed.reported += (raw - followed.reported) * WEIGHT;
-        // What was reported before the step says nothing about the rate after it.
-        if followed.read < step && step <= at {
+        // What was reported before a change says nothing about the rate after it.
+        if interval.changes {
             followed.close_since = None;
         }
         followed.read = at;
-        let truth = rate * if at >= step { factor } else { 1.0 };
+        let truth = followed.rate * interval.factor;
         if first {
             self.first_raw.add(raw / truth);
             self.first_estimate.add(at.since(followed.added));
@@ -209,25 +212,29 @@ impl Rates {
         } else if whole_interval && at >= self.warm_up {
             self.raw_error.add((raw / truth - 1.0).abs());
         }
-        let scale = if truth > 0.0 { truth } else { rate };
+        let scale = if truth > 0.0 { truth } else { followed.rate };
         let close = (followed.reported - truth).abs() <= self.tolerance * scale;
         followed.close_since = close.then(|| followed.close_since.unwrap_or(at));
     }
 
-    /// How well the rates are reported at `now`.
-    pub fn accuracy(&self, now: SimTime) -> Accuracy {
+    /// How well the rates of a group, or of all, are reported at `now`.
+    pub fn accuracy(&self, now: SimTime, of: Option<u8>) -> Accuracy {
         let mut accuracy = Accuracy::default();
         let (mut there, mut unconverged) = (0_u32, 0_u32);
-        for followed in self.followed.iter().filter(|followed| followed.exists) {
+        let counts =
+            |followed: &&Followed| followed.exists && of.is_none_or(|of| of == followed.group);
+        for followed in self.followed.iter().filter(counts) {
+            let group = self.groups.get(followed.group);
+            let (changed, factor) = group.state(followed.phase, now);
             there += 1;
-            match followed.close_since.filter(|&since| since >= followed.step) {
+            match followed.close_since.filter(|&since| since >= changed) {
                 None => unconverged += 1,
                 Some(since) => {
-                    let began = followed.added.max(followed.step);
+                    let began = followed.added.max(changed);
                     accuracy.convergence.push(since.since(began).as_seconds());
                 }
             }
-            let truth = self.rate * if now >= followed.step { self.factor } else { 1.0 };
+            let truth = followed.rate * factor;
             if followed.estimates > 0 && truth > 0.0 {
                 let ratio = followed.reported / truth;
                 accuracy.ratio.add(ratio);
@@ -239,10 +246,21 @@ impl Rates {
         accuracy
     }
 
-    /// True when the rate of every followed estimator that exists is close to the true one.
+    /// The same of the group with this number; of nothing where there are no groups.
+    pub fn accuracy_of_group(&self, now: SimTime, group: usize) -> Accuracy {
+        if self.grouped {
+            return self.accuracy(now, Some(group as u8));
+        }
+        Accuracy { unconverged: f64::NAN, ..Accuracy::default() }
+    }
+
+    /// True when the rate of every followed estimator that exists has stayed close to the true one
+    /// since the last change that is to come.
     pub fn all_converged(&self) -> bool {
-        let close =
-            |followed: &Followed| followed.close_since.is_some_and(|since| since >= followed.step);
+        let close = |followed: &Followed| {
+            let (changed, _) = self.groups.get(followed.group).state(followed.phase, SimTime::MAX);
+            followed.close_since.is_some_and(|since| since >= changed)
+        };
         self.followed.iter().all(|followed| close(followed) || !followed.exists)
     }
 
@@ -269,7 +287,7 @@ mod tests {
     fn follow(traffic: &Traffic) -> (Rates, Stream) {
         let mut random = StreamSeed::default().stream("test", "rates");
         let mut rates = Rates::new(traffic, SimDuration::ZERO);
-        rates.reset(1, &mut random);
+        rates.reset(1, &mut random.clone(), &mut random);
         rates.added(0, SimTime::ZERO);
         rates.linked(0, SimTime::ZERO, SimTime::ZERO);
         (rates, random)
@@ -283,11 +301,11 @@ mod tests {
             let at = seconds(2.0 * f64::from(period));
             rates.estimate(0, at, at, &mut random);
             short_of *= 0.75;
-            let ratio = rates.accuracy(at).ratio.mean();
+            let ratio = rates.accuracy(at, None).ratio.mean();
             assert!((ratio - (1.0 - short_of)).abs() < 1e-12, "{period}");
         }
         // n = 4: 68 %, n = 8: 90 %, n = 16: 99 %. Within 5 % after 11 periods.
-        assert_eq!(rates.accuracy(seconds(32.0)).mean_convergence(), 22.0);
+        assert_eq!(rates.accuracy(seconds(32.0), None).mean_convergence(), 22.0);
     }
 
     #[test]

@@ -209,7 +209,7 @@ impl IpvsEstimator {
         if let Some(cpus) = change.est_cpulist_cpus {
             self.cpulist_cpus = cpus;
             self.layout.set_max_threads(self.algorithm.max_threads(cpus));
-            self.host.set_cpus(engine.now(), cpus, self.config.observe_for);
+            self.host.set_cpus(cpus);
             self.calc_phase = self.algorithm.calc_phase;
         }
         if self.enabled && !self.algorithm.old_timer {

@@ -1,9 +1,11 @@
 //! What is impossible or hopeless about a configuration.
 
 use super::super::model::Finding;
-use super::config::Config;
-use super::settings::{Settings, fits};
-use super::workload::{CommandForm, Commands};
+use super::check_commands::check_commands;
+use super::config::{Agent, ArpMethod, Config, Helper, Host, Liveness};
+use super::settings::Settings;
+use super::workload::{PortUpdates, RouterUpdates, VmBoots, Workload};
+use crate::engine::SimDuration;
 
 /// Largest number of routers that one agent is simulated with, those of VM boots included.
 const MOST_ROUTERS: u32 = 1_000_000;
@@ -11,37 +13,49 @@ const MOST_ROUTERS: u32 = 1_000_000;
 pub(super) fn check(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(commands) = &config.commands {
-        check_commands(commands, &mut findings);
+        check_commands(config, commands, &mut findings);
         return findings;
     }
     check_workload(config, &mut findings);
     check_agent(config, &mut findings);
     check_liveness(config, &mut findings);
+    warn_of_idle(idle_workload_keys(&config.workload), &mut findings);
+    warn_of_idle(idle_agent_keys(config), &mut findings);
     findings
 }
 
-fn check_commands(commands: &Commands, findings: &mut Vec<Finding>) {
-    if commands.privsep.is_none() && !fits(commands.entry, commands.program) {
-        findings.push(Finding::error(
-            "commands.entry",
-            "`ip -n` cannot run another program than ip",
-            "netns_exec, or none",
-        ));
+/// What a run that ends at `horizon` does not get to.
+pub(super) fn check_horizon(config: &Config, horizon: SimDuration) -> Vec<Finding> {
+    let (workload, liveness) = (&config.workload, &config.liveness);
+    if config.commands.is_some() {
+        return Vec::new();
     }
-    if commands.form == CommandForm::Batch && commands.concurrency > 1 {
-        findings.push(Finding::warning(
-            "commands.concurrency",
-            format!("a batch is one process, concurrency {} changes nothing", commands.concurrency),
-            "1",
-        ));
-    }
-    let lanes_idle = commands.concurrency > commands.count;
-    if commands.form == CommandForm::Single && lanes_idle {
-        findings.push(Finding::warning(
-            "commands.concurrency",
-            format!("{} at once, but only {} in all", commands.concurrency, commands.count),
-            "at most commands.count",
-        ));
+    [
+        ("workload.port_updates.start", workload.port_updates.count, workload.port_updates.start),
+        (
+            "workload.router_updates.start",
+            workload.router_updates.count,
+            workload.router_updates.start,
+        ),
+        ("workload.vm_boots.start", workload.vm_boots.count, workload.vm_boots.start),
+        ("agent.sync_start_delay", workload.routers, config.agent.sync_start_delay),
+        ("liveness.stall_at", u32::from(!liveness.stall.is_zero()), liveness.stall_at),
+    ]
+    .into_iter()
+    .filter(|(_, count, at)| *count > 0 && *at >= horizon)
+    .map(|(path, _, at)| Finding::beyond(path, at, horizon))
+    .collect()
+}
+
+/// A key that is set, but of no effect: whether so, its path, and which other key is the reason.
+pub(super) type IdleKey = (bool, &'static str, &'static str);
+
+pub(super) fn warn_of_idle(keys: impl IntoIterator<Item = IdleKey>, findings: &mut Vec<Finding>) {
+    for (idle, path, reason) in keys {
+        if idle {
+            let problem = format!("has no effect: {reason}");
+            findings.push(Finding::warning(path, problem, "not set"));
+        }
     }
 }
 
@@ -63,10 +77,24 @@ fn check_workload(config: &Config, findings: &mut Vec<Finding>) {
         ));
     }
     if workload.router_updates.count > 0 && workload.routers == 0 {
-        findings.push(Finding::warning(
+        findings.push(Finding::error(
             "workload.router_updates.count",
-            "router updates are for the routers of the full sync, of which there are none",
+            "router updates are for the routers of the full sync, but workload.routers is 0",
             "workload.routers above 0",
+        ));
+    }
+    if workload.port_updates.count > 0 && all == 0 {
+        findings.push(Finding::error(
+            "workload.port_updates.count",
+            "port updates are for routers, but workload.routers and workload.vm_boots.count are 0",
+            "at least one of them above 0",
+        ));
+    }
+    if workload.vm_boots.count > 0 && workload.vm_boots.deadline.is_zero() {
+        findings.push(Finding::error(
+            "workload.vm_boots.deadline",
+            "0 s: each of workload.vm_boots.count gives up as it boots",
+            "above 0 s",
         ));
     }
 }
@@ -126,4 +154,87 @@ fn check_liveness(config: &Config, findings: &mut Vec<Finding>) {
             "at least liveness.agent_down_time",
         ));
     }
+}
+
+fn idle_workload_keys(workload: &Workload) -> [IdleKey; 3] {
+    let Workload { port_updates, router_updates, vm_boots, .. } = workload;
+    [
+        (
+            port_updates.count == 0 && *port_updates != PortUpdates::default(),
+            "workload.port_updates",
+            "its count is 0",
+        ),
+        (
+            router_updates.count == 0 && *router_updates != RouterUpdates::default(),
+            "workload.router_updates",
+            "its count is 0",
+        ),
+        (
+            vm_boots.count == 0 && *vm_boots != VmBoots::default(),
+            "workload.vm_boots",
+            "its count is 0",
+        ),
+    ]
+}
+
+fn idle_agent_keys(config: &Config) -> Vec<IdleKey> {
+    let Config { agent, host, liveness, workload, helper, .. } = config;
+    let (standard, alive) = (Agent::default(), Liveness::default());
+    let rules = Settings::of(config).rules;
+    let method = rules.arp_method;
+    let by_privsep = !matches!(method, ArpMethod::TwoSpawns | ArpMethod::Batched);
+    let never_locked = *helper != Helper::Privsep && !by_privsep;
+    let Host { batch_line, privsep_cpu, .. } = host;
+    vec![
+        (
+            agent.sync_chunk != standard.sync_chunk && !rules.sync_in_chunks,
+            "agent.sync_chunk",
+            "agent.sync_in_chunks is false, by itself or by the era",
+        ),
+        (
+            agent.sync_chunk_min != standard.sync_chunk_min && !rules.sync_in_chunks,
+            "agent.sync_chunk_min",
+            "agent.sync_in_chunks is false, by itself or by the era",
+        ),
+        (
+            !agent.sync_start_delay.is_zero() && workload.routers == 0,
+            "agent.sync_start_delay",
+            "workload.routers is 0, so nothing is synced",
+        ),
+        (
+            agent.fanout_workers != standard.fanout_workers && workload.port_updates.count == 0,
+            "agent.fanout_workers",
+            "workload.port_updates.count is 0",
+        ),
+        (
+            !agent.daemon_lock && *helper != Helper::RootwrapDaemon,
+            "agent.daemon_lock",
+            "helper is not rootwrap_daemon",
+        ),
+        (
+            agent.privsep_lock && never_locked,
+            "agent.privsep_lock",
+            "neither helper nor agent.arp_method (by itself or by the era) uses privsep",
+        ),
+        (
+            privsep_cpu.is_some() && !by_privsep,
+            "host.privsep_cpu",
+            "agent.arp_method, by itself or by the era, makes no privsep calls",
+        ),
+        (
+            batch_line.is_some() && method != ArpMethod::Batched,
+            "host.batch_line",
+            "agent.arp_method, by itself or by the era, is not batched",
+        ),
+        (
+            liveness.stall.is_zero() && liveness.stall_at != alive.stall_at,
+            "liveness.stall_at",
+            "liveness.stall is 0 s",
+        ),
+        (
+            !liveness.automatic_failover && liveness.dead_limit != alive.dead_limit,
+            "liveness.dead_limit",
+            "liveness.automatic_failover is false",
+        ),
+    ]
 }

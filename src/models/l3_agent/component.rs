@@ -40,6 +40,8 @@ pub enum Event {
     ServerCheck,
     /// The agent stops yielding.
     Stall,
+    /// The agent goes on.
+    StallOver,
     /// A port update arrives.
     PortUpdate,
     /// A router update arrives.
@@ -65,7 +67,6 @@ pub(super) enum Owner {
     PortUpdate,
     Lane,
     Report,
-    Stall,
 }
 
 impl Owner {
@@ -78,8 +79,7 @@ impl Owner {
             0 => Self::Worker,
             1 => Self::PortUpdate,
             2 => Self::Lane,
-            3 => Self::Report,
-            _ => Self::Stall,
+            _ => Self::Report,
         };
         (owner, tag as u32)
     }
@@ -331,7 +331,6 @@ impl L3Agent {
                 Owner::PortUpdate => self.port_update_done(engine, index, &job.parts),
                 Owner::Lane => self.lane_done(engine, index, &job.parts),
                 Owner::Report => self.send_report(engine),
-                Owner::Stall => self.stall_over(engine),
             }
         }
     }
@@ -378,14 +377,15 @@ impl Component for L3Agent {
                 self.host.handle(engine, event);
                 self.collect(engine);
             }
-            Event::Worker(worker) => self.worker_answered(engine, worker),
-            Event::SyncCheck => self.sync_check(engine),
-            Event::SyncReply => self.sync_reply(engine),
-            Event::ReportDue => self.report_due(engine),
+            Event::Worker(_)
+            | Event::SyncCheck
+            | Event::SyncReply
+            | Event::ReportDue
+            | Event::ReportAnswered => self.hear(engine, event),
             Event::ReportArrived => self.report_arrived(engine),
-            Event::ReportAnswered => self.report_answered(engine),
             Event::ServerCheck => self.server_check(engine),
             Event::Stall => self.begin_stall(engine),
+            Event::StallOver => self.stall_over(engine),
             Event::PortUpdate => self.port_update(engine),
             Event::RouterUpdate => self.router_update(engine),
             Event::Boot => self.boot(engine),

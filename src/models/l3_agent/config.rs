@@ -76,6 +76,8 @@ pub enum ArpMethod {
 #[serde(rename_all = "snake_case")]
 pub enum Helper {
     /// Nothing: the caller is root.
+    Plain,
+    /// Another name of `plain`.
     None,
     /// `sudo`.
     Sudo,
@@ -87,6 +89,11 @@ pub enum Helper {
     /// The rootwrap daemon: one command at a time per agent since oslo.rootwrap 5.9 (Launchpad
     /// 1654287), see `agent.daemon_lock`.
     RootwrapDaemon,
+    /// The privsep daemon runs the command (Neutron, `execute_process` in
+    /// privileged/agent/linux/utils.py): an empty privsep call and a spawn by Python. A sum of
+    /// measured parts, not itself measured. For calls that spawn nothing see `commands.privsep`
+    /// and `agent.arp_method`.
+    Privsep,
 }
 
 /// How a command gets into its namespace.
@@ -243,17 +250,19 @@ pub struct Agent {
     #[schemars(extend("x-source" = "Launchpad 1407410, Neutron fff86b689e"))]
     pub sync_start_delay: SimDuration,
     /// How often the agent looks whether it must sync fully.
-    #[schemars(extend("x-source" = "Neutron l3/agent.py, periodic task every 1 s; one periodic interval of 40 s before fff86b689e"))]
+    #[schemars(extend("x-minimum" = "1 ms", "x-source" = "Neutron l3/agent.py, periodic task every 1 s; one periodic interval of 40 s before fff86b689e"))]
     pub sync_check_interval: SimDuration,
     /// Timeout of a call.
-    #[schemars(extend("x-source" = "oslo.messaging rpc_response_timeout 60 s"))]
+    #[schemars(extend("x-minimum" = "1 ms", "x-source" = "oslo.messaging rpc_response_timeout 60 s"))]
     pub rpc_timeout: SimDuration,
     /// Whether a timeout doubles the method's timeout (up to 10 times) and the caller sleeps a
     /// random part of the first timeout; the era's where not given.
     #[schemars(extend("x-source" = "Neutron common/rpc.py since 0ffab0930c"))]
     pub rpc_backoff: Option<bool>,
-    /// How often the update of a router is put into the queue before it is given up.
-    #[schemars(range(min = 0, max = 1000), extend("x-unit" = "attempts", "x-source" = "Neutron resource_processing_queue.py, DEFAULT_RETRIES 5"))]
+    /// How often an update whose processing fails is put into the queue again before it is given
+    /// up: it is processed `tries` + 1 times at most. Neutron takes one off at each addition, the
+    /// first included, and gives up once it is below 0.
+    #[schemars(range(min = 0, max = 1000), extend("x-unit" = "repetitions", "x-source" = "Neutron resource_processing_queue.py: ResourceUpdate(tries=5), add, hit_retry_limit"))]
     pub tries: u32,
     /// Chance that processing a router fails at its end, besides failures by timeout.
     #[schemars(range(min = 0.0, max = 1.0), extend("x-unit" = "share", "x-source" = "none published: a what-if"))]
@@ -343,7 +352,7 @@ impl Default for Server {
 #[serde(default, deny_unknown_fields)]
 pub struct Liveness {
     /// From one report to the next.
-    #[schemars(extend("x-source" = "Neutron option report_interval 30 s"))]
+    #[schemars(extend("x-minimum" = "1 ms", "x-source" = "Neutron option report_interval 30 s"))]
     pub report_interval: SimDuration,
     /// Without a report for so long, an agent is seen dead.
     #[schemars(extend("x-source" = "Neutron option agent_down_time 75 s"))]
@@ -363,7 +372,10 @@ pub struct Liveness {
     /// When the agent stops yielding.
     #[schemars(extend("x-source" = "a what-if"))]
     pub stall_at: SimDuration,
-    /// For how long it then runs nothing else, reports included; 0 s for not at all.
+    /// For how long: elapsed time in which nothing of the agent goes on, as when something blocks
+    /// eventlet's hub; 0 s for not at all. Commands under way run to their end, but nothing
+    /// follows them before the stall is over. The agent is then seen dead with the probability
+    /// clamp((stall - 45 s) / 30 s, 0, 1), idle or busy.
     #[schemars(extend("x-source" = "a what-if"))]
     pub stall: SimDuration,
 }

@@ -92,6 +92,8 @@ pub struct CostTable {
     pub sudo_rootwrap: Split,
     /// Of a call to the rootwrap daemon.
     pub rootwrap_daemon: Split,
+    /// Of a call to the privsep daemon that has a command run.
+    pub privsep: Split,
     /// A line of `ip -batch` with `neigh replace`.
     pub neigh_line: Split,
     /// A line of `ip -batch` with `address` on three devices.
@@ -141,6 +143,7 @@ const MEASURED: CostTable = CostTable {
     rootwrap: Split::millis(93.5, 0.0),
     sudo_rootwrap: Split::millis(99.4, 0.0),
     rootwrap_daemon: Split::millis(2.2, 0.0),
+    privsep: Split::millis(0.255, 0.0),
     neigh_line: Split::micros(4.2),
     address_line: Split::micros(28.0),
     batch_spawn: None,
@@ -163,6 +166,7 @@ const MEASURED_SHARED: CostTable = CostTable {
     rootwrap: Split::millis(110.6, 0.0),
     sudo_rootwrap: Split::millis(137.6, 0.0),
     rootwrap_daemon: Split::millis(3.1, 0.0),
+    privsep: Split::millis(0.357, 0.0),
     neigh_line: Split::micros(9.2),
     address_line: Split::micros(39.0),
     batch_spawn: None,
@@ -185,6 +189,7 @@ const BUG_2015: CostTable = CostTable {
     rootwrap: Split::millis(139.0, 0.0),
     sudo_rootwrap: Split::millis(139.0, 0.0),
     rootwrap_daemon: Split::millis(2.2, 0.0),
+    privsep: Split::millis(0.255, 0.0),
     neigh_line: Split::micros(111.0),
     address_line: Split::micros(111.0),
     batch_spawn: Some(Split::millis(10.6, 29.7)),
@@ -256,11 +261,12 @@ impl CostTable {
     #[must_use]
     pub const fn helper(&self, helper: Helper) -> Split {
         match helper {
-            Helper::None => Split::millis(0.0, 0.0),
+            Helper::Plain | Helper::None => Split::millis(0.0, 0.0),
             Helper::Sudo => self.sudo,
             Helper::Rootwrap => self.rootwrap,
             Helper::SudoRootwrap => self.sudo_rootwrap,
             Helper::RootwrapDaemon => self.rootwrap_daemon,
+            Helper::Privsep => self.privsep,
         }
     }
 

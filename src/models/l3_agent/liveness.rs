@@ -35,6 +35,10 @@ pub struct LivenessState {
     last_seen: SimTime,
     /// Nothing stalls, or the stall is over and a report has come since.
     pub stall_is_over: bool,
+    /// The agent's process stands still.
+    pub stalled: bool,
+    /// What the agent learns of when it goes on, in order.
+    late: Vec<Event>,
     stalled_until: Option<SimTime>,
     ended: bool,
     /// Received by the server.
@@ -74,7 +78,9 @@ impl L3Agent {
         let settings = &self.config.liveness;
         let mut arrivals = std::mem::take(&mut self.liveness.arrivals);
         arrivals.clear();
-        let mut state = LivenessState { arrivals, ..LivenessState::default() };
+        let mut late = std::mem::take(&mut self.liveness.late);
+        late.clear();
+        let mut state = LivenessState { arrivals, late, ..LivenessState::default() };
         let phase = self.streams.liveness.random::<f64>() * settings.report_interval.as_seconds();
         let phase = SimDuration::from_seconds(phase);
         Self::arm(&mut state.report_timer, engine, phase, Event::ReportDue);
@@ -101,17 +107,45 @@ impl L3Agent {
         Self::arm(&mut state.check_timer, engine, interval, Event::ServerCheck);
     }
 
-    /// The agent runs nothing but this for a while.
+    /// Something blocks the agent's only thread: for a while none of its greenthreads runs, also
+    /// none that waits for a command or an answer that has come.
     pub(super) fn begin_stall<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         self.note_stall(engine);
-        let step =
-            Step::Cpu { work: self.config.liveness.stall, interpreter: Some(self.interpreter) };
-        self.host.submit(engine, Owner::Stall.tag(0), &[step]);
+        self.liveness.stalled = true;
+        self.host.hold(engine);
+        let stall = self.config.liveness.stall;
+        Self::arm(&mut self.liveness.stall_timer, engine, stall, Event::StallOver);
     }
 
+    /// Timers that ran out meanwhile come first, as in eventlet's hub, then what else has come.
     pub(super) fn stall_over<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         self.note_stall_over(engine);
+        self.liveness.stalled = false;
         self.liveness.stalled_until = Some(engine.now());
+        self.host.release(engine);
+        let mut late = std::mem::take(&mut self.liveness.late);
+        for event in late.drain(..) {
+            self.hear(engine, event);
+        }
+        self.liveness.late = late;
+        self.start_port_updates(engine);
+        self.dispatch(engine);
+    }
+
+    /// The agent's process hears of an event, when it goes on if it is stalled.
+    pub(super) fn hear<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
+        if self.liveness.stalled {
+            self.liveness.late.push(event);
+            return;
+        }
+        match event {
+            Event::Worker(worker) => self.worker_answered(engine, worker),
+            Event::SyncCheck => self.sync_check(engine),
+            Event::SyncReply => self.sync_reply(engine),
+            Event::ReportDue => self.report_due(engine),
+            Event::ReportAnswered => self.report_answered(engine),
+            _ => debug_assert!(false, "the agent's process has no part in {event:?}"),
+        }
     }
 
     /// A report is due: it leaves when the interpreter is free.

@@ -43,11 +43,16 @@
 //!   priority: `real_time` says why. `commands.real_time` switches it off; an agent is without it.
 //! - The server's costs are not published: `server` states the range of each.
 //!
+//! A stall (`liveness.stall`) is elapsed time in which the agent's process stands still: commands
+//! under way end, answers and casts that come wait. What is left out of it: a call whose answer
+//! comes during a stall longer than its timeout counts as answered.
+//!
 //! Left out: HA routers, SNAT ports and allowed address pairs (count them as ports), the start of
 //! the rootwrap daemon (100 ms once) and of privsep, deletions, and the agent's work for casts
 //! that it ignores.
 
 mod check;
+mod check_commands;
 mod component;
 
 pub mod config;
@@ -72,7 +77,7 @@ pub use component::{Event, L3Agent};
 pub use config::Config;
 
 use super::model::{Finding, Metric, Model, SignalDefinition};
-use crate::engine::{Engine, SimTime};
+use crate::engine::{Engine, SimDuration, SimTime};
 
 impl Model for L3Agent {
     type Config = Config;
@@ -91,6 +96,10 @@ impl Model for L3Agent {
 
     fn check(config: &Config) -> Vec<Finding> {
         check::check(config)
+    }
+
+    fn check_horizon(config: &Config, horizon: SimDuration) -> Vec<Finding> {
+        check::check_horizon(config, horizon)
     }
 
     fn new(name: &str, config: Config) -> Self {

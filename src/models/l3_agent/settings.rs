@@ -125,7 +125,12 @@ impl Costs<'_> {
     }
 
     fn is_locked(&self, helper: Helper) -> bool {
-        helper == Helper::RootwrapDaemon && self.config.agent.daemon_lock
+        let agent = &self.config.agent;
+        match helper {
+            Helper::RootwrapDaemon => agent.daemon_lock,
+            Helper::Privsep => agent.privsep_lock,
+            _ => false,
+        }
     }
 
     fn privsep(&self, call: PrivsepCall) -> Operation {
@@ -159,6 +164,7 @@ impl Costs<'_> {
         let helper = commands.helper.unwrap_or(self.config.helper);
         let caller = match (commands.caller, helper) {
             // The daemon spawns, whoever asks it.
+            (_, Helper::Privsep) => table.python_caller,
             (Caller::Shell, _) | (_, Helper::RootwrapDaemon) => Split::default(),
             (Caller::Python, _) => table.python_caller,
         };

@@ -6,7 +6,7 @@
 use super::component::L3Agent;
 use super::metrics::Account;
 use crate::engine::trace::{Chain, Lane, Link, Trace};
-use crate::engine::{Engine, SimTime};
+use crate::engine::{Engine, SimDuration, SimTime};
 use crate::resources::Attribution;
 
 const LEVELS: [&str; 5] = [
@@ -26,6 +26,16 @@ pub struct Timeline {
     levels: [f64; LEVELS.len()],
     seen_dead: bool,
     stalled_since: SimTime,
+}
+
+/// What `name` came to, and where its time went; it waited for no server in particular.
+fn chain(
+    lane: Lane,
+    (name, outcome): (&'static str, &'static str),
+    (start, end): (SimTime, SimTime),
+    parts: Vec<(&'static str, SimDuration)>,
+) -> Chain {
+    Chain { lane, name, number: 0, start, end, outcome, server: None, parts }
 }
 
 impl L3Agent {
@@ -112,16 +122,7 @@ impl L3Agent {
             let name = if answered { "report" } else { "report not answered in time" };
             trace.span(lane, name, (due, now), 0);
             let outcome = if answered { "answered" } else { "not answered in time" };
-            trace.chains.push(Chain {
-                lane,
-                name: "report",
-                number: 0,
-                start: due,
-                end: now,
-                outcome,
-                server: None,
-                parts: Vec::new(),
-            });
+            trace.chains.push(chain(lane, ("report", outcome), (due, now), Vec::new()));
         }
     }
 
@@ -178,16 +179,7 @@ impl L3Agent {
             trace.instant(lane, "ready", end);
             let mut parts = vec![("calls to the server", account.rpc)];
             parts.extend(account.host.named());
-            trace.chains.push(Chain {
-                lane,
-                name: "update",
-                number: 0,
-                start: asked,
-                end,
-                outcome: "ready",
-                server: None,
-                parts,
-            });
+            trace.chains.push(chain(lane, ("update", "ready"), (asked, end), parts));
         }
     }
 
@@ -202,16 +194,8 @@ impl L3Agent {
         if let Some((trace, lane, end)) = Self::traced(engine, lane) {
             trace.span(lane, "waits for a thread", (arrived, started), 0);
             trace.span(lane, "writes the entry", (started, end), 0);
-            trace.chains.push(Chain {
-                lane,
-                name: "port update",
-                number: 0,
-                start: arrived,
-                end,
-                outcome: "written",
-                server: None,
-                parts: account.host.named().to_vec(),
-            });
+            let parts = account.host.named().to_vec();
+            trace.chains.push(chain(lane, ("port update", "written"), (arrived, end), parts));
         }
     }
 
@@ -225,16 +209,8 @@ impl L3Agent {
         let started = self.lanes.began(lane);
         if let Some((trace, lane, end)) = Self::traced(engine, 1 + lane) {
             trace.span(lane, "commands", (started, end), 0);
-            trace.chains.push(Chain {
-                lane,
-                name: "commands",
-                number: 0,
-                start: started,
-                end,
-                outcome: "done",
-                server: Some(lane),
-                parts: parts.named().to_vec(),
-            });
+            let done = chain(lane, ("commands", "done"), (started, end), parts.named().to_vec());
+            trace.chains.push(Chain { server: Some(lane), ..done });
         }
     }
 }

@@ -91,6 +91,9 @@ impl L3Agent {
 
     /// Gives waiting routers to free workers.
     pub(super) fn dispatch<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        if self.liveness.stalled {
+            return;
+        }
         while let Some(&worker) = self.free_workers.front() {
             let Some((router, update)) = self.queue.take() else { return };
             self.free_workers.pop_front();

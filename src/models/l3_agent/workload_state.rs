@@ -187,7 +187,10 @@ impl L3Agent {
         self.start_port_updates(engine);
     }
 
-    fn start_port_updates<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+    pub(super) fn start_port_updates<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        if self.liveness.stalled {
+            return;
+        }
         while self.port_update_jobs.running < self.config.agent.fanout_workers {
             let jobs = &mut self.port_update_jobs;
             let Some(arrived) = jobs.waiting.pop_front() else { return };

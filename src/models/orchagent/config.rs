@@ -102,7 +102,7 @@ pub struct Ring {
     pub slots: u32,
     /// How long a consumer of another table sleeps before it looks again whether the ring is
     /// empty and idle.
-    #[schemars(extend("x-source" = "swss Executor::processAnyTask"))]
+    #[schemars(extend("x-minimum" = "1 ms", "x-source" = "swss Executor::processAnyTask"))]
     pub poll_interval: SimDuration,
 }
 

@@ -5,13 +5,18 @@ use super::super::plots::part_title;
 use super::super::stored::{Figure, Stored, StoredColumn, StoredPoint};
 use crate::models::Unit;
 use crate::statistics::Estimate;
-use crate::statistics::paired::{Contrast, Pairs};
+use crate::statistics::paired::Contrast;
+
+/// Expectations that did not hold and are named; of more it is only said how many.
+const MOST_MISSES: usize = 2;
+
+type Numbered<'s> = (usize, &'s StoredPoint);
 
 /// The sentences.
 pub fn sentences(stored: &Stored) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(column) = stored.main_columns().first() {
-        let points: Vec<(usize, &StoredPoint)> = stored.summary.points.iter().enumerate().collect();
+        let points: Vec<Numbered<'_>> = stored.summary.points.iter().enumerate().collect();
         let (swept, named): (Vec<_>, Vec<_>) =
             points.into_iter().partition(|(_, point)| !point.axes.is_empty());
         match named.as_slice() {
@@ -19,7 +24,11 @@ pub fn sentences(stored: &Stored) -> Vec<String> {
             [first] => sentences.push(alone(column, first.1)),
             [] => {}
         }
-        sentences.extend(over_sweep(column, &swept));
+        if named.len() > 2 {
+            let of = format!("Of the {} configurations", named.len());
+            sentences.extend(extremes(column, &of, &named));
+        }
+        sentences.extend(extremes(column, "Over the sweep", &swept));
         sentences
             .extend(named.first().or(swept.first()).and_then(|(_, p)| largest(stored, column, p)));
     }
@@ -28,84 +37,105 @@ pub fn sentences(stored: &Stored) -> Vec<String> {
     sentences
 }
 
+/// The name of a configuration, which may have commas and colons of its own.
+fn name(point: &StoredPoint) -> String {
+    format!("“{}”", point.configuration)
+}
+
 /// `13.4 ± 0.2 s`.
 fn figure(column: &StoredColumn, estimate: Estimate) -> String {
     let scale = Scale::for_values(column.unit(), [estimate.value]);
     let text = scale.plus_minus(estimate);
-    if scale.symbol().is_empty() { text } else { format!("{text} {}", scale.symbol()) }
+    match scale.symbol() {
+        "" => text,
+        "1/s" => format!("{text} per second"),
+        symbol => format!("{text} {symbol}"),
+    }
+}
+
+fn mean(column: &StoredColumn, point: &StoredPoint) -> String {
+    figure(column, point.figure(&column.name, Figure::Mean))
 }
 
 fn alone(column: &StoredColumn, point: &StoredPoint) -> String {
-    let mean = point.figure(&column.name, Figure::Mean);
-    format!(
-        "With {}, the mean {} is {}.",
-        point.configuration,
-        column.title(),
-        figure(column, mean)
-    )
+    format!("With {} the mean {} is {}.", name(point), column.title(), mean(column, point))
 }
 
 fn compared(
     stored: &Stored,
     column: &StoredColumn,
-    (first_index, first): (usize, &StoredPoint),
-    (second_index, second): (usize, &StoredPoint),
+    (first_index, first): Numbered<'_>,
+    (second_index, second): Numbered<'_>,
 ) -> String {
-    let mean = |point: &StoredPoint| point.figure(&column.name, Figure::Mean);
-    let (a, b) = (mean(first), mean(second));
-    let mut sentence = format!(
+    let value = |point: &StoredPoint| point.figure(&column.name, Figure::Mean).value;
+    let (a, b) = (value(first), value(second));
+    let beginning = format!(
         "With {} the mean {} is {}, with {} it is {}",
-        second.configuration,
+        name(second),
         column.title(),
-        figure(column, b),
-        first.configuration,
-        figure(column, a)
+        mean(column, second),
+        name(first),
+        mean(column, first)
     );
-    let of = |index| stored.values(index, &column.name);
-    let (larger, smaller) = if a.value >= b.value {
-        (of(first_index), of(second_index))
-    } else {
-        (of(second_index), of(first_index))
+    if !a.is_finite() || !b.is_finite() {
+        return format!("{beginning}.");
+    }
+    let confidence = stored.summary.confidence;
+    let larger = match (column.unit(), b < a) {
+        (Unit::Seconds, true) => "shorter",
+        (Unit::Seconds, false) => "longer",
+        (_, true) => "smaller",
+        (_, false) => "larger",
     };
-    let ratio = Pairs::new(larger, smaller).means(Contrast::Ratio, stored.summary.confidence);
+    let (most, least) =
+        if a >= b { (first_index, second_index) } else { (second_index, first_index) };
+    let pairs = stored.pairs(most, least, &column.name);
+    let ratio = pairs.means(Contrast::Ratio, confidence);
     let (low, high) = (ratio.interval.low, ratio.interval.high);
     if ratio.value.is_finite() && ratio.interval.is_bounded() && low > 1.0 {
-        let word = match (column.unit(), b.value < a.value) {
-            (Unit::Seconds, true) => "shorter",
-            (Unit::Seconds, false) => "longer",
-            (_, true) => "smaller",
-            (_, false) => "larger",
-        };
-        // As many decimals as the interval has room for.
-        let decimals = if high - low < 0.05 { 2 } else { 1 };
-        let times = |x: f64| format!("{x:.decimals$}");
-        sentence.push_str(&format!(
-            ": {} times {word} ({} to {})",
-            times(ratio.value),
-            times(low),
-            times(high)
-        ));
-    } else if a.value.is_finite() && b.value.is_finite() {
-        sentence.push_str("; the data do not tell which is larger");
+        return format!("{beginning}: {}.", times(ratio.value, (low, high), larger));
     }
-    sentence.push('.');
-    sentence
+    // A ratio to nothing is none; the difference still tells.
+    let difference = pairs.means(Contrast::Difference, confidence);
+    if difference.value == 0.0 && difference.interval.half_width() == 0.0 {
+        return format!("{beginning}: the same.");
+    }
+    if difference.interval.is_bounded() && difference.interval.low > 0.0 {
+        return format!("{beginning}: {} {larger}.", figure(column, difference));
+    }
+    format!("{beginning}; the data do not tell which is larger.")
 }
 
-/// From which to which figure a sweep leads.
-fn over_sweep(column: &StoredColumn, swept: &[(usize, &StoredPoint)]) -> Option<String> {
+/// `6.6 times shorter (6.6 to 6.7)`, with as many decimals as the interval has room for.
+fn times(ratio: f64, (low, high): (f64, f64), larger: &str) -> String {
+    let decimals = match high - low {
+        width if width < 0.05 => 2,
+        width if width < 5.0 => 1,
+        _ => 0,
+    };
+    let text = |x: f64| format!("{x:.decimals$}");
+    let interval = if text(low) == text(high) {
+        String::new()
+    } else {
+        format!(" ({} to {})", text(low), text(high))
+    };
+    format!("{} times {larger}{interval}", text(ratio))
+}
+
+/// Where the metric is least and where it is greatest.
+fn extremes(column: &StoredColumn, of: &str, points: &[Numbered<'_>]) -> Option<String> {
     let value = |point: &StoredPoint| point.figure(&column.name, Figure::Mean).value;
-    let known = || swept.iter().map(|(_, point)| *point).filter(|point| value(point).is_finite());
+    let known = || points.iter().map(|(_, point)| *point).filter(|point| value(point).is_finite());
     let least = known().min_by(|a, b| value(a).total_cmp(&value(b)))?;
-    let most = known().max_by(|a, b| value(a).total_cmp(&value(b)))?;
-    (swept.len() > 1 && value(least) < value(most)).then(|| {
-        let mean = |point: &StoredPoint| figure(column, point.figure(&column.name, Figure::Mean));
+    // The first of several that are alike.
+    let most = known().rev().max_by(|a, b| value(a).total_cmp(&value(b)))?;
+    (points.len() > 1 && value(least) < value(most)).then(|| {
         format!(
-            "Over the sweep it is least, {}, at {} and greatest, {}, at {}.",
-            mean(least),
-            least.configuration,
-            mean(most),
-            most.configuration
+            "{of} it is least with {}, {}, and greatest with {}, {}.",
+            name(least),
+            mean(column, least),
+            name(most),
+            mean(column, most)
         )
     })
 }
@@ -118,33 +148,65 @@ fn largest(stored: &Stored, column: &StoredColumn, point: &StoredPoint) -> Optio
     let known = parts.iter().filter(|part| share(part).is_finite());
     let part = known.max_by(|a, b| share(a).total_cmp(&share(b)))?;
     (whole > 0.0).then(|| {
-        let what = if column.unit() == Unit::Seconds { "time" } else { "figure" };
+        let what = part.summary.trim_end_matches('.');
+        let what = if what.is_empty() { String::new() } else { format!(" ({})", uncapital(what)) };
         format!(
-            "{:.0} % of the {} {what} is {}: {}",
+            "{:.0} % of the {} with {} is {}{what}.",
             share(part) * 100.0,
-            point.configuration,
+            column.title(),
+            name(point),
             part_title(column, part),
-            part.summary
         )
     })
 }
 
+/// Without the capital of a first word that is no name.
+fn uncapital(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
 fn not_converged(stored: &Stored) -> Option<String> {
     let share = |point: &&StoredPoint| point.not_converged().value;
-    let points = stored.summary.points.iter().filter(|point| share(point) > 0.0);
-    let count = points.clone().count();
-    let worst = points.max_by(|a, b| share(a).total_cmp(&share(b)))?;
-    Some(format!(
-        "In {count} of {} configurations some replications did not converge, most of them ({:.1} %) with {}.",
-        stored.summary.points.len(),
-        share(&worst) * 100.0,
-        worst.configuration
-    ))
+    let points = || stored.summary.points.iter().filter(|point| share(point) > 0.0);
+    let worst = points().rev().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let percent = format!("{:.1}", share(&worst) * 100.0);
+    let percent = percent.trim_end_matches(".0");
+    let all = stored.summary.points.len();
+    Some(match (points().count(), all) {
+        (_, 1) => format!("{percent} % of the replications did not converge."),
+        (1, _) => format!("With {} {percent} % of the replications did not converge.", name(worst)),
+        (count, _) => format!(
+            "In {count} of {all} configurations replications did not converge: most of all with \
+             {}, {percent} %.",
+            name(worst)
+        ),
+    })
 }
 
 fn held(stored: &Stored) -> Option<String> {
     let expectations = &stored.summary.expectations;
-    let held = expectations.iter().filter(|e| e.verdict == "held").count();
-    (!expectations.is_empty())
-        .then(|| format!("{held} of {} expectations hold.", expectations.len()))
+    let judged: Vec<_> = expectations.iter().filter(|e| e.verdict != "skipped").collect();
+    let held = judged.iter().filter(|e| e.verdict == "held").count();
+    let others: Vec<_> = judged.iter().filter(|e| e.verdict != "held").collect();
+    if judged.is_empty() {
+        return None;
+    }
+    let named = |e: &&&super::super::stored::StoredExpectation| {
+        format!("{} ({})", e.expected, e.verdict.to_lowercase())
+    };
+    Some(match (others.len(), judged.len()) {
+        (0, 1) => "The expectation holds.".to_owned(),
+        (0, all) => format!("All {all} expectations hold."),
+        (count, all) if count <= MOST_MISSES => {
+            let names: Vec<String> = others.iter().map(named).collect();
+            format!("{held} of {all} expectations hold; not: {}.", names.join("; "))
+        }
+        (_, all) => format!("{held} of {all} expectations hold; below it says which do not."),
+    })
 }

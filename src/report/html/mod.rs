@@ -117,6 +117,7 @@ pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
         sources => summary.sources,
         assumptions => assumptions::groups(stored),
         command => command(&stored.manifest),
+        file => manifest("/file"),
         version => manifest("/convsim"),
         seed => manifest("/run/seed"),
         hash => manifest("/scenario_hash"),
@@ -249,16 +250,27 @@ fn expectations(stored: &Stored) -> Vec<Expected<'_>> {
     expected.collect()
 }
 
-/// What to type to get the same again.
+/// What to type, in the folder of the scenario's file, to get the same again.
 fn command(manifest: &serde_json::Value) -> String {
     let text = |pointer: &str| manifest.pointer(pointer).map(value_text);
     let mut command = format!("convsim run {}", quoted(&text("/file").unwrap_or_default()));
-    let flags = [("set", "--set"), ("vary", "--vary"), ("configuration", "--configuration")];
+    let flags = [
+        ("set", "--set"),
+        ("vary", "--vary"),
+        ("design", "--design"),
+        ("where", "--where"),
+        ("configuration", "--configuration"),
+    ];
+    // A number of replications that replaced a precision is more than a setting.
+    let fixed = manifest.pointer("/run/precision").is_none_or(serde_json::Value::is_null);
     for (key, flag) in flags {
         let values =
             manifest.pointer(&format!("/arguments/{key}")).and_then(serde_json::Value::as_array);
-        for value in values.into_iter().flatten() {
-            command.push_str(&format!(" {flag} {}", quoted(&value_text(value))));
+        for value in values.into_iter().flatten().map(value_text) {
+            let replications = value.strip_prefix("run.replications=").filter(|_| fixed);
+            let (flag, value) =
+                replications.map_or((flag, value.as_str()), |number| ("--replications", number));
+            command.push_str(&format!(" {flag} {}", quoted(value)));
         }
     }
     command

@@ -120,3 +120,13 @@ function whatIf({ confidence, axes, metrics, points }) {
 document.querySelectorAll("table.sortable").forEach(sortable);
 const data = document.getElementById("what-if-data");
 if (data) whatIf(JSON.parse(data.textContent));
+
+// What is printed has all assumptions, whatever is open on the screen.
+let opened = [];
+addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll("details.assumptions:not([open])")];
+  for (const details of opened) details.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const details of opened) details.open = false;
+});

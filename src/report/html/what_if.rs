@@ -8,7 +8,6 @@ use super::super::number::Scale;
 use super::super::plots::{Plot, part_title};
 use super::super::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
 use super::scale;
-use crate::statistics::Estimate;
 
 /// The panel's data.
 #[derive(Debug, Serialize)]
@@ -151,10 +150,12 @@ fn value_of(point: &StoredPoint, path: &str) -> String {
 
 fn figures(stored: &Stored, point: &StoredPoint, column: &StoredColumn, scale: Scale) -> Figures {
     let of = |figure| point.figure(&column.name, figure);
-    let with_interval = |estimate: Estimate| match scale.interval(estimate).as_str() {
-        "" => scale.value(estimate),
-        interval => format!("{} ({})", scale.value(estimate), interval.replace("..", " to ")),
+    let with_interval = |(value, interval): (String, String)| match interval.as_str() {
+        "" => value,
+        interval => format!("{value} ({})", interval.replace("..", " to ")),
     };
+    let quantiles = scale.ascending([Figure::P50, Figure::P95, Figure::P99].map(of));
+    let [p50, p95, p99] = quantiles.map(with_interval);
     let mean = of(Figure::Mean);
     let share = |part: &&StoredColumn| {
         let share = point.figure(&part.name, Figure::Mean).value / mean.value;
@@ -164,9 +165,9 @@ fn figures(stored: &Stored, point: &StoredPoint, column: &StoredColumn, scale: S
     Figures {
         mean: scale.value(mean),
         interval: scale.interval(mean).replace("..", " to "),
-        p50: with_interval(of(Figure::P50)),
-        p95: with_interval(of(Figure::P95)),
-        p99: with_interval(of(Figure::P99)),
+        p50,
+        p95,
+        p99,
         shares: stored.parts(&column.name).iter().map(share).collect(),
     }
 }

@@ -39,8 +39,9 @@ impl Axis {
         let (low, high) = if high > low {
             (low, high)
         } else {
-            let room = if low == 0.0 { 1.0 } else { low.abs() * 0.1 };
-            (low - room, high + room)
+            // Nothing but zero: most figures cannot be below it.
+            let room = low.abs() * 0.1;
+            if room == 0.0 { (0.0, 1.0) } else { (low - room, high + room) }
         };
         let rough = (high - low) / TICKS;
         let decade = libm::pow(10.0, libm::floor(libm::log10(rough)));
@@ -124,8 +125,19 @@ impl Axis {
     /// and those between that touch no other.
     #[must_use]
     pub fn roomy_ticks(&self, length: f64) -> Vec<&(f64, String)> {
+        self.spaced_ticks(length, |label| text_width(label, TEXT) + 10.0)
+    }
+
+    /// The same for an upright axis.
+    #[must_use]
+    pub fn tall_ticks(&self, length: f64) -> Vec<&(f64, String)> {
+        self.spaced_ticks(length, |_| TEXT + 1.0)
+    }
+
+    /// The ticks whose labels, each of a `size`, do not touch.
+    fn spaced_ticks(&self, length: f64, size: impl Fn(&str) -> f64) -> Vec<&(f64, String)> {
         let ends = |(value, label): &(f64, String)| {
-            let (centre, half) = (self.share(*value) * length, text_width(label, TEXT) / 2.0 + 5.0);
+            let (centre, half) = (self.share(*value) * length, size(label) / 2.0);
             (centre - half, centre + half)
         };
         let Some(last) = self.ticks.last() else { return Vec::new() };

@@ -3,15 +3,15 @@
 
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark};
-use super::frame::{LINE, heading};
+use super::frame::{LINE, heading, legend_above, legend_height, swatches};
 use super::style::{
-    GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, WIDTH, clipped, colour, lines, text_width,
+    GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, WIDTH, colour, lines, text_width,
 };
 use super::sweep::capital;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
 use crate::statistics::Estimate;
-use crate::statistics::paired::{Contrast, Pairs};
+use crate::statistics::paired::Contrast;
 
 /// Parts beside each other; the smaller ones are summed up.
 const MOST_PARTS: usize = 6;
@@ -114,16 +114,27 @@ impl Rows {
     }
 }
 
-/// The points that get a row: the named configurations, or the sweep where there is only one.
-fn rows(stored: &Stored) -> Vec<(usize, &StoredPoint)> {
+/// Says so where not all are shown.
+#[must_use]
+pub fn how_many(shown: usize, of: usize) -> String {
+    if shown < of {
+        format!("{shown} of {of} configurations, evenly spread")
+    } else {
+        String::new()
+    }
+}
+
+/// The points that get a row, and how many could have: the named configurations, or the sweep where
+/// there is only one.
+fn rows(stored: &Stored) -> (Vec<(usize, &StoredPoint)>, usize) {
     let points = stored.summary.points.iter().enumerate();
     let (swept, named): (Vec<_>, Vec<_>) = points.partition(|(_, point)| !point.axes.is_empty());
-    if named.len() > 1 {
-        return spread(named);
-    }
     let mut rows = named;
-    rows.extend(swept);
-    spread(rows)
+    if rows.len() <= 1 {
+        rows.extend(swept);
+    }
+    let count = rows.len();
+    (spread(rows), count)
 }
 
 fn spread<T: Copy>(all: Vec<T>) -> Vec<T> {
@@ -137,7 +148,7 @@ fn spread<T: Copy>(all: Vec<T>) -> Vec<T> {
 /// Stacked bars of the parts of a metric, or `None` where it has none.
 #[must_use]
 pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
-    let rows = rows(stored);
+    let (rows, of) = rows(stored);
     let mean = |point: &StoredPoint, name: &str| point.figure(name, Figure::Mean).value;
     let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     let mut parts = stored.parts(&column.name);
@@ -172,15 +183,27 @@ pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let part_name = |part: &&StoredColumn| super::part_title(column, part);
     let mut names: Vec<String> = first.iter().map(part_name).collect();
     names.extend(others.then(|| "other".to_owned()));
-    let legend_lines = legend_rows(&names).len() as f64;
-    let head = MARGIN + 50.0 + legend_lines * LINE;
+    let entries = swatches(&names);
+    let head = MARGIN + 50.0 + legend_height(&entries);
     let mut drawing = Drawing::new((WIDTH, Rows::height(rows.len(), head)));
     let title = format!("Where the {} goes", column.title());
-    let top = heading(&mut drawing, &title, "");
-    let top = legend(&mut drawing, &names, top + 4.0);
+    let top = heading(&mut drawing, &title, &how_many(rows.len(), of));
+    let top = legend_above(&mut drawing, &entries, top + 4.0);
     let labels: Vec<&str> = rows.iter().map(|(_, p)| p.configuration.as_str()).collect();
     let below = scale.heading(&format!("mean {}", column.title()));
-    let frame = Rows::draw(&mut drawing, &labels, top, axis, &below, 0.0);
+    // A bar may be too short to be read.
+    let sums: Vec<String> = rows
+        .iter()
+        .map(|(_, point)| {
+            let mean = point.figure(&column.name, Figure::Mean);
+            Scale::new(column.unit(), mean.value.abs()).bound(mean.value)
+        })
+        .collect();
+    let widest = sums.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
+    let frame = Rows::draw(&mut drawing, &labels, top, axis, &below, widest + 24.0);
+    for (index, text) in sums.into_iter().enumerate() {
+        drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
+    }
     frame.data(&mut drawing, |drawing| {
         for (index, parts) in widths.iter().enumerate() {
             stack(drawing, &frame, index, parts, scale.factor());
@@ -221,48 +244,14 @@ fn on(colour: plotters::style::RGBColor) -> plotters::style::RGBColor {
     if light > 135.0 { INK } else { PAPER }
 }
 
-/// Names of the legend, by lines: (name, where it begins).
-pub(in crate::report) fn legend_rows(names: &[String]) -> Vec<Vec<(usize, f64)>> {
-    let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new()];
-    let mut x = MARGIN;
-    for (index, name) in names.iter().enumerate() {
-        let width = 18.0 + text_width(name, TEXT) + 24.0;
-        if x + width > WIDTH - MARGIN && x > MARGIN {
-            rows.push(Vec::new());
-            x = MARGIN;
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push((index, x));
-        }
-        x += width;
-    }
-    rows
-}
-
-/// The legend above the bars; returns where it ends.
-pub(in crate::report) fn legend(drawing: &mut Drawing, names: &[String], top: f64) -> f64 {
-    let mut y = top + LINE * 0.5;
-    for row in legend_rows(names) {
-        for (index, x) in row {
-            let area = Area { left: x, top: y - 6.0, right: x + 12.0, bottom: y + 6.0 };
-            drawing.marks.push(Mark::Box { area, colour: colour(index), opacity: 1.0 });
-            let text = clipped(&names[index], TEXT, WIDTH - 2.0 * MARGIN - 20.0);
-            drawing.text((x + 18.0, y), text, INK, Align::Left);
-        }
-        y += LINE;
-    }
-    y + 2.0
-}
-
 /// The mean paired difference of each configuration to the first, with its interval; `None` where
 /// there is nothing to compare.
 #[must_use]
 pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
-    let all = rows(stored);
+    let (all, count) = rows(stored);
     let (&(baseline, first), others) = all.split_first()?;
-    let of = |point| stored.values(point, &column.name);
     let to_first = |index: usize| {
-        let pairs = Pairs::new(of(index), of(baseline));
+        let pairs = stored.pairs(index, baseline, &column.name);
         pairs.means(Contrast::Difference, stored.summary.confidence)
     };
     let compared: Vec<(&StoredPoint, Estimate)> = others
@@ -286,9 +275,13 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let mut drawing = Drawing::new((WIDTH, Rows::height(compared.len(), MARGIN + 60.0)));
     let title = format!("{}: difference to {}", capital(&column.title()), first.configuration);
     let percent = stored.summary.confidence * 100.0;
-    let subtitle = format!(
+    let mut subtitle = format!(
         "mean of paired differences with {percent} % interval; pairs share their random numbers"
     );
+    let how_many = how_many(all.len(), count);
+    if !how_many.is_empty() {
+        subtitle.push_str(&format!("; {how_many}"));
+    }
     let top = heading(&mut drawing, &title, &subtitle);
     let labels: Vec<&str> = compared.iter().map(|(p, _)| p.configuration.as_str()).collect();
     let below = scale.heading("difference");

@@ -15,7 +15,7 @@ const MOST_CURVES: usize = 9;
 /// The picture, or `None` where no metric came about twice.
 #[must_use]
 pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
-    let samples = samples(stored, &column.name);
+    let (samples, of) = samples(stored, &column.name);
     let all = || samples.iter().flat_map(|(_, values)| values.iter().copied());
     let scale = Scale::for_values(column.unit(), all());
     let x = Axis::for_figures(all().map(|value| value * scale.factor()));
@@ -23,7 +23,8 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
 
     let mut drawing = Drawing::new((WIDTH, HEIGHT));
     let title = format!("Distribution of {}", column.title());
-    let top = heading(&mut drawing, &title, "");
+    let subtitle = super::bars::how_many(samples.len(), of);
+    let top = heading(&mut drawing, &title, &subtitle);
     let entry = |(index, (name, _)): (usize, &(&str, Vec<f64>))| Entry {
         look: Look::Curve(index),
         text: (*name).to_owned(),
@@ -61,9 +62,17 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     Some(drawing)
 }
 
-/// Name and sorted figures of each curve: the named configurations, or the points of the sweep
+/// Whether no figure differs from one replication to the next, so that there is no distribution to
+/// show.
+#[must_use]
+pub fn is_flat(stored: &Stored, column: &StoredColumn) -> bool {
+    let same = |(_, values): &(&str, Vec<f64>)| values.first() == values.last();
+    samples(stored, &column.name).0.iter().all(same)
+}
+
+/// Name and sorted figures of each curve, and how many there are in all: the named configurations, or the points of the sweep
 /// where there is no other, evenly thinned out.
-fn samples<'s>(stored: &'s Stored, metric: &str) -> Vec<(&'s str, Vec<f64>)> {
+fn samples<'s>(stored: &'s Stored, metric: &str) -> (Vec<(&'s str, Vec<f64>)>, usize) {
     let points = stored.summary.points.iter().enumerate();
     let (swept, named): (Vec<_>, Vec<_>) = points.partition(|(_, point)| !point.axes.is_empty());
     let base_only = named.len() == 1 && !swept.is_empty();
@@ -81,18 +90,19 @@ fn samples<'s>(stored: &'s Stored, metric: &str) -> Vec<(&'s str, Vec<f64>)> {
         values.sort_unstable_by(f64::total_cmp);
         (point.configuration.as_str(), values)
     };
-    chosen.into_iter().map(sample).filter(|(_, values)| !values.is_empty()).collect()
+    let known = |(_, values): &(&str, Vec<f64>)| !values.is_empty();
+    (chosen.into_iter().map(sample).filter(known).collect(), count)
 }
 
 /// From one in `most` to all of them.
 fn tail_axis(most: usize) -> Axis {
     let low = 1.0 / most as f64;
+    let marks: &[f64] = if most <= 100 { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let first = libm::floor(libm::log10(low)) as i32;
-    let tick = |decade: i32| {
-        let share = libm::pow(10.0, f64::from(decade));
-        (share, format!("{} %", super::axis::short(share * 100.0)))
-    };
-    let ticks = (first..=0).map(tick).filter(|(share, _)| *share >= low * 0.999).collect();
+    let shares = (first..=0)
+        .flat_map(|decade| marks.iter().map(move |mark| mark * libm::pow(10.0, f64::from(decade))));
+    let tick = |share: f64| (share, format!("{} %", super::axis::short(share * 100.0)));
+    let ticks = shares.filter(|share| (low * 0.999..=1.0).contains(share)).map(tick).collect();
     Axis { low, high: 1.0, log: true, ticks }
 }
 

@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::style::{
-    GRID, INK, MARGIN, MUTED, TEXT, TITLE, clipped, colour, dash, lines, text_width,
+    GRID, INK, MARGIN, MUTED, TEXT, TITLE, WIDTH, clipped, colour, dash, lines, text_width,
 };
 
 /// Room for a line of letters.
@@ -14,6 +14,10 @@ pub const LINE: f64 = TEXT * 1.4;
 const LEGEND: f64 = 250.0;
 /// Length of a legend's sample.
 const SAMPLE: f64 = 24.0;
+/// Side of a swatch.
+const SWATCH: f64 = 12.0;
+/// Radius of a dot that is a value.
+pub const DOT: f64 = 4.0;
 /// Between the axis and the labels of its ticks.
 const GAP: f64 = 8.0;
 
@@ -26,8 +30,14 @@ pub enum Look {
     Thin(RGBColor),
     /// A filled box.
     Fill(RGBColor, f64),
+    /// A small square of a colour: what a part of a bar is.
+    Swatch(RGBColor),
+    /// A dot.
+    Dot(RGBColor),
     /// What was measured, as [`measured`] draws it.
     Measured,
+    /// Two ranges, one across and one up.
+    Cross(RGBColor),
 }
 
 /// One entry of the legend.
@@ -82,6 +92,65 @@ pub fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64) -> f64 {
     left - 22.0
 }
 
+/// One entry with a swatch for each of `names`, in the colours of the series.
+#[must_use]
+pub fn swatches(names: &[String]) -> Vec<Entry> {
+    let entry = |(index, name): (usize, &String)| Entry {
+        look: Look::Swatch(colour(index)),
+        text: name.clone(),
+    };
+    names.iter().enumerate().map(entry).collect()
+}
+
+/// The entries of a legend above the data, by lines: each with where it begins.
+fn legend_rows(entries: &[Entry]) -> Vec<Vec<(&Entry, f64)>> {
+    let mut rows: Vec<Vec<(&Entry, f64)>> = vec![Vec::new()];
+    let mut x = MARGIN;
+    for entry in entries {
+        let width = entry.look.width() + 6.0 + text_width(&entry.text, TEXT) + 24.0;
+        if x + width > WIDTH - MARGIN && x > MARGIN {
+            rows.push(Vec::new());
+            x = MARGIN;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push((entry, x));
+        }
+        x += width;
+    }
+    rows
+}
+
+/// How much room [`legend_above`] takes.
+#[must_use]
+pub fn legend_height(entries: &[Entry]) -> f64 {
+    legend_rows(entries).len() as f64 * LINE
+}
+
+/// A legend in lines above the data; returns where it ends.
+pub fn legend_above(drawing: &mut Drawing, entries: &[Entry], top: f64) -> f64 {
+    let mut y = top + LINE * 0.5;
+    for row in legend_rows(entries) {
+        for (entry, x) in row {
+            sample(drawing, entry.look, (x, y));
+            let left = x + entry.look.width() + 6.0;
+            let text = clipped(&entry.text, TEXT, WIDTH - MARGIN - left);
+            drawing.text((left, y), text, INK, Align::Left);
+        }
+        y += LINE;
+    }
+    y + 2.0
+}
+
+impl Look {
+    /// The length of its sample.
+    const fn width(self) -> f64 {
+        match self {
+            Self::Swatch(_) | Self::Dot(_) => SWATCH,
+            _ => SAMPLE,
+        }
+    }
+}
+
 fn sample(drawing: &mut Drawing, look: Look, (x, y): Place) {
     let points = vec![(x, y), (x + SAMPLE, y)];
     match look {
@@ -95,7 +164,20 @@ fn sample(drawing: &mut Drawing, look: Look, (x, y): Place) {
             let dash = Some((4.0, 3.0));
             drawing.marks.push(Mark::Line { points, colour, width: 1.2, dash });
         }
+        Look::Cross(colour) => {
+            let middle = x + SAMPLE / 2.0;
+            drawing.line(vec![(middle - 8.0, y), (middle + 8.0, y)], colour, 1.2);
+            drawing.line(vec![(middle, y - 6.0), (middle, y + 6.0)], colour, 1.2);
+        }
         Look::Measured => measured(drawing, (x + SAMPLE / 2.0, y - 6.0), y + 6.0),
+        Look::Swatch(colour) => {
+            let area = Area { left: x, top: y - 6.0, right: x + SWATCH, bottom: y + 6.0 };
+            drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
+        }
+        Look::Dot(colour) => {
+            let at = (x + SWATCH / 2.0, y);
+            drawing.marks.push(Mark::Dot { at, radius: DOT, colour });
+        }
         Look::Fill(colour, opacity) => {
             let area = Area { left: x, top: y - 5.0, right: x + SAMPLE, bottom: y + 5.0 };
             drawing.marks.push(Mark::Box { area, colour, opacity });
@@ -154,9 +236,12 @@ impl Panel {
     /// The lines of the grid with their labels.
     fn rows(&self, drawing: &mut Drawing) {
         let Area { left, right, .. } = self.area;
-        for (value, label) in &self.y.ticks {
+        for (value, _) in &self.y.ticks {
             let y = self.place(self.x.low, *value).1;
             drawing.line(vec![(left, y), (right, y)], GRID, 1.0);
+        }
+        for (value, label) in self.y.tall_ticks(self.area.bottom - self.area.top) {
+            let y = self.place(self.x.low, *value).1;
             drawing.text((left - GAP, y), label.clone(), INK, Align::Right);
         }
     }

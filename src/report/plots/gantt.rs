@@ -1,9 +1,8 @@
 //! One replication, lane by lane: who was busy with what, and who waited for what.
 
 use super::axis::Axis;
-use super::bars::{legend, legend_rows};
 use super::drawing::{Align, Area, Drawing, Mark};
-use super::frame::{LINE, heading};
+use super::frame::{LINE, heading, legend_above, legend_height, swatches};
 use super::style::{GRID, HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, colour, text_width};
 use crate::report::timeline::{LaneRecord, Record};
 
@@ -11,6 +10,8 @@ use crate::report::timeline::{LaneRecord, Record};
 const MOST_KINDS: usize = 7;
 /// Height of a lane.
 const LANE: f64 = 20.0;
+/// The least width of a bar.
+const HAIR: f64 = 1.0;
 /// The widest the names of lanes become.
 const NAMES: f64 = 170.0;
 
@@ -24,14 +25,17 @@ pub fn gantt(record: &Record) -> Option<Drawing> {
     let mut names: Vec<String> = kinds.iter().take(MOST_KINDS - 1).cloned().collect();
     names.extend((kinds.len() == MOST_KINDS).then(|| kinds[MOST_KINDS - 1].clone()));
     names.extend((kinds.len() > MOST_KINDS).then(|| "other".to_owned()));
-    let head = MARGIN + 54.0 + legend_rows(&names).len() as f64 * LINE;
+    let entries = swatches(&names);
+    let head = MARGIN + 54.0 + legend_height(&entries);
     let foot = 2.0 * LINE + MARGIN + 4.0;
     let count = record.lanes.len() as f64;
-    let height = (head + count * LANE + foot).max(HEIGHT).ceil();
+    // A few lanes need no whole slide.
+    let step = ((HEIGHT - head - foot) / count).clamp(LANE, 1.6 * LANE);
+    let height = (head + count * step + foot).ceil();
     let mut drawing = Drawing::new((WIDTH, height));
     let title = format!("{}, replication {}", record.configuration, record.replication);
     let top = heading(&mut drawing, &title, &subtitle(record));
-    let top = legend(&mut drawing, &names, top + 2.0) + 4.0;
+    let top = legend_above(&mut drawing, &entries, top + 2.0) + 4.0;
     let widest = record.lanes.iter().map(|lane| text_width(&lane.name, TEXT)).fold(0.0, f64::max);
     let area = Area {
         left: MARGIN + widest.min(NAMES) + 10.0,
@@ -39,7 +43,6 @@ pub fn gantt(record: &Record) -> Option<Drawing> {
         right: WIDTH - MARGIN - 24.0,
         bottom: height - foot,
     };
-    let step = ((area.bottom - area.top) / count).min(1.6 * LANE);
     let area = Area { bottom: area.top + step * count, ..area };
     let axis = Axis::within(record.window.0, record.window.1);
     let x = |time: f64| area.left + (area.right - area.left) * axis.share(time);
@@ -74,9 +77,12 @@ fn draw_lane(
     for bar in &lane.spans {
         let kind = kinds.iter().position(|kind| *kind == bar.name).unwrap_or(MOST_KINDS);
         let top = area.top + inset + row * f64::from(bar.row);
-        // What is too short to be seen is shown as wide as a hair.
+        // What is too short to be seen is shown as wide as a hair; between two that can be told
+        // apart there is a gap.
         let left = x(bar.ends.0);
-        let right = x(bar.ends.1).max(left + 0.5).min(area.right);
+        let right = x(bar.ends.1);
+        let right = if right - left > 4.0 { right - 0.8 } else { right };
+        let right = right.max(left + HAIR).min(area.right);
         let area = Area { left: left.min(right), top, right, bottom: top + row };
         let colour = colour(kind.min(MOST_KINDS - 1));
         drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
@@ -109,9 +115,13 @@ fn subtitle(record: &Record) -> String {
     let mut names: Vec<&str> = record.events.iter().map(|events| events.name.as_str()).collect();
     let more = names.len() > 6;
     names.truncate(6);
-    match (marked, more) {
+    let mut text = match (marked, more) {
         (false, _) => String::new(),
         (true, false) => format!("uprights: {}", names.join(", ")),
         (true, true) => format!("uprights: {} and others", names.join(", ")),
+    };
+    if record.ends_early {
+        text.push_str(super::timeline::ENDS_EARLY);
     }
+    text.trim_start_matches("; ").to_owned()
 }

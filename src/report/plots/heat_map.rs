@@ -14,7 +14,7 @@ use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
 /// The least height of a cell.
 const CELL: f64 = 26.0;
 
-/// The picture for the first two axes of a sweep, or `None` where points have not exactly two.
+/// The picture for the two axes of a sweep, or `None` where points have not exactly two or are no grid.
 #[must_use]
 pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let points: Vec<_> = stored.summary.points.iter().filter(|p| p.axes.len() == 2).collect();
@@ -32,6 +32,11 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         .iter()
         .map(|row| across.values.iter().map(|value| cell(&row.0, &value.0)).collect())
         .collect();
+    // Sampled points, and lists that advance together, are no grid.
+    let known = cells.iter().flatten().flatten().count();
+    if known * 2 < down.values.len() * across.values.len() {
+        return None;
+    }
     let figure = |point: &StoredPoint| point.figure(&column.name, Figure::Mean).value;
     let figures: Vec<Vec<f64>> = cells
         .iter()
@@ -44,11 +49,11 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let mut drawing = Drawing::new((WIDTH, height.ceil()));
     let names = (short_path(paths[0]), short_path(paths[1]));
     let title = format!("{} by {} and {}", capital(&column.title()), names.0, names.1);
-    let targets = targets(stored, &column.name);
+    let targets = targets(stored, &column.name, &points);
     let mut subtitle = format!("{}; rows: {}", scale.heading("mean"), paths[0]);
     if !targets.is_empty() {
         let texts: Vec<String> = targets.iter().map(|target| scale.bound(*target)).collect();
-        subtitle.push_str(&format!("; line: expected bound {}", texts.join(", ")));
+        subtitle.push_str(&format!("; line: target {}", texts.join(", ")));
     }
     let top = heading(&mut drawing, &title, &subtitle) + 4.0;
     let widest = down.values.iter().map(|v| text_width(&v.2, TEXT)).fold(0.0, f64::max);
@@ -93,11 +98,24 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     Some(drawing)
 }
 
-/// The bounds that the scenario expects of the mean of `metric`, each once.
-fn targets(stored: &Stored, metric: &str) -> Vec<f64> {
+/// The targets for the mean of `metric` in the grid, each once: what an expectation about one of its
+/// points has as its only bound. What must lie between two bounds is a figure to be met, no target,
+/// and what is expected of a configuration that is not in the grid says nothing about it.
+fn targets(stored: &Stored, metric: &str, grid: &[&StoredPoint]) -> Vec<f64> {
+    let id = |name: &str| {
+        let found = stored.summary.points.iter().find(|point| point.configuration == name);
+        found.map(|point| point.id.as_str())
+    };
+    let in_grid = |name: &str| id(name).is_some_and(|id| grid.iter().any(|point| point.id == id));
     let expectations = stored.summary.expectations.iter();
     let about = expectations.filter(|e| e.metric == metric && e.statistic == "mean" && !e.relative);
-    let mut bounds: Vec<f64> = about.filter_map(|e| e.at_most.or(e.at_least)).collect();
+    let mut bounds: Vec<f64> = about
+        .filter(|expectation| in_grid(&expectation.configuration))
+        .filter_map(|expectation| match (expectation.at_least, expectation.at_most) {
+            (Some(bound), None) | (None, Some(bound)) => Some(bound),
+            _ => None,
+        })
+        .collect();
     bounds.sort_by(f64::total_cmp);
     bounds.dedup();
     bounds

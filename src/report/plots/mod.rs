@@ -4,6 +4,7 @@
 //! and colour, `axis` the axes, `frame` what surrounds the data; `drawing` paints with `plotters`.
 //! Which pictures suit a scenario follows from what it has: `Kind::of`.
 
+mod agreement;
 pub mod axis;
 pub(super) mod bars;
 mod distribution;
@@ -11,6 +12,8 @@ pub mod drawing;
 pub(super) mod frame;
 mod gantt;
 mod heat_map;
+mod quantiles;
+mod slices;
 pub mod style;
 mod sweep;
 mod timeline;
@@ -24,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::stored::{Stored, StoredColumn};
+use super::stored::{Stored, StoredColumn, words};
 use super::timeline::Record;
 pub use drawing::{DrawError, Drawing};
 
@@ -41,6 +44,8 @@ pub enum Kind {
     Attribution,
     /// How far each configuration is from the first.
     Difference,
+    /// What was measured beside what came out.
+    Calibration,
     /// What was counted in one replication over virtual time.
     Timeline,
     /// Who was busy with what in one replication.
@@ -51,12 +56,13 @@ pub enum Kind {
 
 impl Kind {
     /// Those of stored results, in the order in which a reader wants them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Sweep,
         Self::HeatMap,
         Self::Attribution,
         Self::Difference,
         Self::Distribution,
+        Self::Calibration,
         Self::Timeline,
         Self::Gantt,
     ];
@@ -70,6 +76,7 @@ impl Kind {
             Self::Distribution => "distribution",
             Self::Attribution => "attribution",
             Self::Difference => "difference",
+            Self::Calibration => "calibration",
             Self::Timeline => "timeline",
             Self::Gantt => "gantt",
             Self::Sensitivity => "sensitivity",
@@ -94,12 +101,24 @@ impl Kind {
                     format!("{}-{metric}{path}", self.name())
                 };
                 let drawing = |path: &&str| Some((name(path), sweep::sweep(stored, column, path)?));
-                paths.iter().filter_map(drawing).collect()
+                let one_by_one: Vec<_> = paths.iter().filter_map(drawing).collect();
+                let together = single(slices::slices(stored, column));
+                one_by_one.into_iter().chain(together).collect()
             }
             Self::HeatMap => single(heat_map::heat_map(stored, column)),
             Self::Distribution => single(distribution::distribution(stored, column)),
             Self::Attribution => single(bars::attribution(stored, column)),
             Self::Difference => single(bars::difference(stored, column)),
+            Self::Calibration => {
+                let stem = agreement::stem(&column.name);
+                let first = agreement::stems(stored).contains(&column);
+                let agreement = first.then(|| agreement::agreement(stored, stem)).flatten();
+                let agreement = agreement.map(|drawing| ("measured", file_name(stem), drawing));
+                let quantiles = quantiles::quantiles(stored, column);
+                let quantiles = quantiles.map(|drawing| ("quantiles", metric, drawing));
+                let named = |(form, of, drawing)| (format!("{}-{form}-{of}", self.name()), drawing);
+                quantiles.into_iter().chain(agreement).map(named).collect()
+            }
             // Of a replication, or of an analysis, not of a metric.
             Self::Timeline | Self::Gantt | Self::Sensitivity => Vec::new(),
         }
@@ -133,13 +152,22 @@ pub struct Plot {
 /// or of all kinds.
 #[must_use]
 pub fn plots(stored: &Stored, kind: Option<Kind>, metric: Option<&str>) -> Vec<Plot> {
-    let columns = stored.main_columns();
+    let main = stored.main_columns();
+    let columns = columns(stored);
     let wanted = |column: &&&StoredColumn| metric.is_none_or(|name| column.name == name);
     let kinds = || Kind::ALL.into_iter().filter(|known| kind.is_none_or(|kind| kind == *known));
+    // Of a metric that is not in the main table there is no more than what was measured.
+    let has = |column: &StoredColumn, own: Kind| match own {
+        Kind::Calibration => true,
+        // Where nothing varies it is drawn only when it is asked for.
+        Kind::Distribution if kind.is_none() && distribution::is_flat(stored, column) => false,
+        _ => main.contains(&column),
+    };
     let pairs: Vec<(&StoredColumn, Kind)> = columns
         .iter()
         .filter(wanted)
         .flat_map(|column| kinds().map(move |kind| (*column, kind)))
+        .filter(|(column, kind)| has(column, *kind))
         .collect();
     let of = |&(column, kind): &(&StoredColumn, Kind)| -> Vec<Plot> {
         let named = kind.of(stored, column).into_iter();
@@ -159,6 +187,24 @@ pub fn plots(stored: &Stored, kind: Option<Kind>, metric: Option<&str>) -> Vec<P
     plots
 }
 
+/// The metrics that pictures can be of: those of the main table, and those that were measured.
+#[must_use]
+pub fn columns(stored: &Stored) -> Vec<&StoredColumn> {
+    let mut columns = stored.main_columns();
+    let summary = &stored.summary;
+    let recorded = |column: &StoredColumn| summary.recorded.iter().any(|r| r.metric == column.name);
+    let recorded = summary.columns.iter().filter(|column| recorded(column));
+    for column in agreement::stems(stored).into_iter().chain(recorded) {
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    columns
+}
+
+/// Pixels of a slide, one picture above the other, that are painted at once: about 110 MB.
+const MOST_HEIGHT: f64 = 1_600.0;
+
 /// Writes each picture as SVG and PNG into `folder`; returns the names of the SVG files.
 ///
 /// # Errors
@@ -176,7 +222,20 @@ pub fn write(plots: &[Plot], folder: &Path) -> Result<Vec<PathBuf>, WriteError> 
         fs::rename(&part, folder.join(format!("{}.png", plot.name)))?;
         Ok(svg)
     };
-    plots.par_iter().map(one).collect()
+    let mut written = Vec::with_capacity(plots.len());
+    let mut rest = plots;
+    while !rest.is_empty() {
+        let mut height = 0.0;
+        let fits = |plot: &&Plot| {
+            height += plot.drawing.size.1;
+            height <= MOST_HEIGHT
+        };
+        let (batch, others) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+        let files: Result<Vec<PathBuf>, WriteError> = batch.par_iter().map(one).collect();
+        written.extend(files?);
+        rest = others;
+    }
+    Ok(written)
 }
 
 /// Why pictures could not be written.
@@ -194,7 +253,7 @@ pub enum WriteError {
 #[must_use]
 pub fn part_title(whole: &StoredColumn, part: &StoredColumn) -> String {
     let own = part.name.strip_prefix(&whole.name).and_then(|rest| rest.strip_prefix('.'));
-    own.unwrap_or(&part.name).replace('_', " ")
+    words(own.unwrap_or(&part.name))
 }
 
 /// The parameters that are swept by themselves.

@@ -2,14 +2,17 @@
 
 use serde_json::Value;
 
-use super::axis::Axis;
+use super::axis::{Axis, short};
 use super::drawing::{Area, Drawing, Mark};
-use super::frame::{Entry, Look, Panel, heading, legend, measured};
+use super::frame::{Entry, LINE, Look, Panel, heading, legend, measured};
 use super::style::{BAND, CURVE, EXPECTED, HEIGHT, MARGIN, MUTED, WIDTH, colour, dash};
 use crate::quantities::duration::parse_duration;
 use crate::quantities::rate::parse_rate;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
+
+/// The share of an axis that can be seen.
+const SEEN: f64 = 0.006;
 
 /// The values of a swept parameter, as numbers where all are numbers, durations or rates.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +36,7 @@ impl Swept {
         let numbers: Option<Vec<f64>> = values.iter().map(number).collect();
         let place = |index: usize| numbers.as_ref().map_or(index as f64, |n| n[index]);
         let values = values.into_iter().enumerate().map(|(index, value)| {
-            let text = value_text(&value);
+            let text = tick_text(&value);
             (value, place(index), text)
         });
         Self { path: path.to_owned(), values: values.collect() }
@@ -45,9 +48,17 @@ impl Swept {
         self.values.iter().find(|known| known.0 == *value).map(|known| known.1)
     }
 
-    fn axis(&self) -> Axis {
+    /// With a tick at each value.
+    pub fn axis(&self) -> Axis {
         Axis::at_values(self.values.iter().map(|(_, place, text)| (*place, text.clone())).collect())
     }
+}
+
+/// A value as the label of a tick: `10k` for 10000.
+fn tick_text(value: &Value) -> String {
+    let text = value_text(value);
+    let round = value.as_f64().map(short).filter(|round| round.len() < text.len());
+    round.unwrap_or(text)
 }
 
 fn number(value: &Value) -> Option<f64> {
@@ -62,17 +73,19 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 /// Points of a sweep from one configuration.
-struct Series<'s> {
-    name: String,
-    points: Vec<(f64, &'s StoredPoint)>,
+pub struct Series<'s> {
+    /// The configuration; empty for the components as they stand.
+    pub name: String,
+    /// Each point with its place on the axis, in rising order.
+    pub points: Vec<(f64, &'s StoredPoint)>,
 }
 
 /// The series of a sweep: one for each configuration that it starts from.
-fn series<'s>(stored: &'s Stored, swept: &Swept) -> Vec<Series<'s>> {
+pub fn series<'s>(swept: &Swept, points: impl Iterator<Item = &'s StoredPoint>) -> Vec<Series<'s>> {
     let mut all: Vec<Series<'s>> = Vec::new();
-    for point in stored.summary.points.iter().filter(|point| point.axes.len() == 1) {
-        let Some((path, value)) = point.axes.iter().next() else { continue };
-        let Some(x) = (*path == swept.path).then(|| swept.place(value)).flatten() else { continue };
+    for point in points {
+        let x = point.axes.get(&swept.path).and_then(|value| swept.place(value));
+        let Some(x) = x else { continue };
         let name = point.base().to_owned();
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push((x, point)),
@@ -88,6 +101,8 @@ fn series<'s>(stored: &'s Stored, swept: &Swept) -> Vec<Series<'s>> {
 /// What an expectation allows and what was measured, where the point it speaks of is on the axis.
 struct Allowed<'s> {
     x: f64,
+    /// Number of the series that the point is of.
+    series: usize,
     low: f64,
     high: f64,
     measured: Option<(f64, f64)>,
@@ -103,12 +118,15 @@ fn allowed<'s>(stored: &'s Stored, metric: &str, all: &[Series<'_>]) -> Vec<Allo
     about
         .filter_map(|expectation| {
             let id = &of(&expectation.configuration)?.id;
-            let points = all.iter().flat_map(|series| &series.points);
-            let x = points.clone().find(|(_, point)| point.id == *id)?.0;
+            let found = |(index, series): (usize, &Series<'_>)| {
+                let point = series.points.iter().find(|(_, point)| point.id == *id)?;
+                Some((index, point.0))
+            };
+            let (series, x) = all.iter().enumerate().find_map(found)?;
             let low = expectation.at_least.unwrap_or(f64::NEG_INFINITY);
             let high = expectation.at_most.unwrap_or(f64::INFINITY);
             let (measured, source) = (expectation.measured, expectation.source.as_str());
-            Some(Allowed { x, low, high, measured, source })
+            Some(Allowed { x, series, low, high, measured, source })
         })
         .collect()
 }
@@ -117,7 +135,8 @@ fn allowed<'s>(stored: &'s Stored, metric: &str, all: &[Series<'_>]) -> Vec<Allo
 #[must_use]
 pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawing> {
     let swept = Swept::new(stored, path);
-    let all = series(stored, &swept);
+    let points = stored.summary.points.iter().filter(|point| point.axes.len() == 1);
+    let all = series(&swept, points);
     if all.is_empty() {
         return None;
     }
@@ -139,44 +158,24 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
     let bounds = allowed.iter().flat_map(ends);
     let y = Axis::for_figures(figures.chain(bounds).map(|value| value * factor));
 
-    let mut drawing = Drawing::new((WIDTH, HEIGHT));
-    let percent = stored.summary.confidence * 100.0;
-    let subtitle = scale.heading(&format!("{}, mean", column.title()));
-    let title = format!("{} by {}", capital(&column.title()), short_path(path));
-    let top = heading(&mut drawing, &title, &subtitle);
-    let mut entries: Vec<Entry> = all
-        .iter()
-        .enumerate()
-        .map(|(index, series)| {
-            let name = if series.name.is_empty() { "mean" } else { series.name.as_str() };
-            Entry { look: Look::Curve(index), text: name.to_owned() }
-        })
-        .collect();
-    let band = format!("{percent:.4} % interval of the mean");
-    let band = band.replace(".0000", "");
-    entries.push(Entry { look: Look::Fill(colour(0), BAND), text: band });
-    entries.push(Entry { look: Look::Thin(MUTED), text: "95th percentile".to_owned() });
+    let mut entries = entries(stored, &all, metric, &y, factor);
     if !allowed.is_empty() {
         let text = "range expected of the mean".to_owned();
         entries.push(Entry { look: Look::Fill(EXPECTED, 0.35), text });
     }
     entries.extend(sources(&allowed));
+    // A legend that is longer than the picture makes it taller.
+    let height = HEIGHT.max(2.0 * MARGIN + 60.0 + entries.len() as f64 * LINE);
+    let mut drawing = Drawing::new((WIDTH, height.ceil()));
+    let subtitle = scale.heading(&format!("{}, mean", column.title()));
+    let title = format!("{} by {}", capital(&column.title()), short_path(path));
+    let top = heading(&mut drawing, &title, &subtitle);
     let right = legend(&mut drawing, &entries, top + 8.0);
-    let outer = Area { left: MARGIN, top: top + 4.0, right, bottom: HEIGHT - MARGIN + 6.0 };
+    let bottom = drawing.size.1 - MARGIN + 6.0;
+    let outer = Area { left: MARGIN, top: top + 4.0, right, bottom };
     let panel = Panel::draw(&mut drawing, outer, swept.axis(), y, path);
     panel.data(&mut drawing, |drawing| {
-        for Allowed { x, low, high, .. } in &allowed {
-            // An open end reaches the end of the axis, and so is clipped there.
-            let clip = |bound: f64| (bound * factor).clamp(panel.y.low, panel.y.high);
-            let (x, top) = panel.place(*x, clip(*high));
-            let area = Area {
-                left: (x - 9.0).max(panel.area.left),
-                top,
-                right: (x + 9.0).min(panel.area.right),
-                bottom: panel.place(panel.x.low, clip(*low)).1,
-            };
-            drawing.marks.push(Mark::Box { area, colour: EXPECTED, opacity: 0.35 });
-        }
+        allowed.iter().for_each(|allowed| range(drawing, &panel, allowed, factor));
         for (index, series) in all.iter().enumerate() {
             curve(drawing, &panel, index, series, metric, factor);
         }
@@ -186,6 +185,62 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
         }
     });
     Some(drawing)
+}
+
+/// What the legend says of the curves: no more than there is to see on an axis `y`.
+pub fn entries(
+    stored: &Stored,
+    all: &[Series<'_>],
+    metric: &str,
+    y: &Axis,
+    factor: f64,
+) -> Vec<Entry> {
+    let named = |(index, series): (usize, &Series<'_>)| {
+        let name = if series.name.is_empty() { "mean" } else { series.name.as_str() };
+        Entry { look: Look::Curve(index), text: name.to_owned() }
+    };
+    let mut entries: Vec<Entry> = all.iter().enumerate().map(named).collect();
+    // In shares of the axis; below it is less than the width of a curve.
+    let visible = |from: f64, to: f64| {
+        from.is_finite()
+            && to.is_finite()
+            && (y.share(from * factor) - y.share(to * factor)).abs() > SEEN
+    };
+    let points = || all.iter().flat_map(|series| &series.points).map(|(_, point)| *point);
+    let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
+    if points().any(|p| visible(mean(p).interval.low, mean(p).interval.high)) {
+        let percent = format!("{:.4}", stored.summary.confidence * 100.0);
+        let percent = percent.trim_end_matches('0').trim_end_matches('.');
+        let text = format!("{percent} % interval of the mean");
+        entries.push(Entry { look: Look::Fill(colour(0), BAND), text });
+    }
+    if points().any(|p| visible(mean(p).value, p.figure(metric, Figure::P95).value)) {
+        entries.push(Entry { look: Look::Thin(MUTED), text: "95th percentile".to_owned() });
+    }
+    entries
+}
+
+/// What an expectation allows, with edges in the colour of the curve that it is about.
+fn range(drawing: &mut Drawing, panel: &Panel, allowed: &Allowed<'_>, factor: f64) {
+    // An open end reaches the end of the axis, and so is clipped there.
+    let clip = |bound: f64| (bound * factor).clamp(panel.y.low, panel.y.high);
+    let (x, top) = panel.place(allowed.x, clip(allowed.high));
+    let bottom = panel.place(panel.x.low, clip(allowed.low)).1;
+    // One value is shown as a line.
+    let room = (4.0 - (bottom - top)).max(0.0) / 2.0;
+    let area = Area {
+        left: (x - 9.0).max(panel.area.left),
+        top: (top - room).max(panel.area.top),
+        right: (x + 9.0).min(panel.area.right),
+        bottom: (bottom + room).min(panel.area.bottom),
+    };
+    drawing.marks.push(Mark::Box { area, colour: EXPECTED, opacity: 0.35 });
+    for (y, bound) in [(area.top, allowed.high), (area.bottom, allowed.low)] {
+        if bound.is_finite() {
+            let ends = vec![(area.left, y), (area.right, y)];
+            drawing.line(ends, colour(allowed.series), 1.0);
+        }
+    }
 }
 
 /// Where the measured figures come from, each source once.
@@ -202,7 +257,8 @@ fn sources(allowed: &[Allowed<'_>]) -> Vec<Entry> {
     sources.into_iter().map(entry).collect()
 }
 
-fn curve(
+/// A curve of the mean with its interval, and the 95th percentile.
+pub fn curve(
     drawing: &mut Drawing,
     panel: &Panel,
     index: usize,

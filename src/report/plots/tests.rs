@@ -5,6 +5,7 @@ use super::style::{INK, text_width};
 use super::*;
 use crate::engine::trace::{Chain, Lane, Level};
 use crate::engine::{SimTime, Trace};
+use crate::report::stored::{Figure, StoredPoint, StoredRecorded};
 use crate::report::tests::{point, stored};
 use crate::report::timeline::Timeline;
 use crate::scenario::Point;
@@ -31,6 +32,50 @@ fn grid() -> Vec<Point> {
     rows.iter().flat_map(|r| [32_u64, 128, 1024].map(|c| (*r, c))).map(one).collect()
 }
 
+/// Three parameters at once.
+fn cube() -> Vec<Point> {
+    let one = |n: u64| {
+        let axes = [
+            ("orchagent.flap.count", 1 + n / 9),
+            ("orchagent.flap.messages", 1 + n / 3 % 3),
+            ("orchagent.pop_batch_size", 64 << (n % 3)),
+        ];
+        let settings: Vec<String> = axes.iter().map(|(path, v)| format!("{path}={v}")).collect();
+        point(n + 1, &settings.join(", "), &axes)
+    };
+    (0..27).map(one).collect()
+}
+
+/// Two parameters that are sampled, so that no value comes twice.
+fn sampled() -> Vec<Point> {
+    let one = |n: u64| {
+        let axes =
+            [("orchagent.flap.count", 1 + n * 7 % 31), ("orchagent.pop_batch_size", 64 + n * 13)];
+        let settings: Vec<String> = axes.iter().map(|(path, v)| format!("{path}={v}")).collect();
+        point(n + 1, &settings.join(", "), &axes)
+    };
+    (0..31).map(one).collect()
+}
+
+/// Results with recordings of `count` values of each of `points` points, and a measured figure.
+fn recorded(points: usize, count: usize) -> crate::report::stored::Stored {
+    let names: Vec<String> = (0..points).map(|n| format!("{LONG} {n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut stored = stored(named(&names), 40);
+    let figure = |point: &StoredPoint| point.figure("packet_loss_duration", Figure::Mean).value;
+    let recordings = stored.summary.points.iter().enumerate().map(|(index, point)| {
+        let value = |n: usize| figure(point) * (0.7 + 0.1 * index as f64 + 0.02 * n as f64);
+        StoredRecorded {
+            configuration: point.configuration.clone(),
+            metric: "packet_loss_duration".to_owned(),
+            values: (0..count).map(value).collect(),
+            source: "lab".to_owned(),
+        }
+    });
+    stored.summary.recorded = recordings.collect();
+    stored
+}
+
 const LONG: &str = "pop 1024, pruned traffic hashed to dead members too, as before the fix of 2025";
 
 /// Scenarios of many shapes, with the pictures of each.
@@ -48,6 +93,8 @@ fn galleries() -> Vec<(&'static str, Vec<Plot>)> {
         ("sweep", with_sweep, 40),
         ("eras", two_eras, 40),
         ("grid", grid(), 40),
+        ("cube", cube(), 12),
+        ("sampled", sampled(), 12),
         ("many", named(&many), 12),
         ("dense", swept("", &dense), 12),
         ("single replication", named(&["a", "b"]), 1),
@@ -58,6 +105,11 @@ fn galleries() -> Vec<(&'static str, Vec<Plot>)> {
             (name, plots(&stored(points, replications), None, None))
         })
         .collect();
+    for (name, points, count) in
+        [("recorded", 3, 7), ("much recorded", 12, 150), ("recorded once", 40, 1)]
+    {
+        galleries.push((name, plots(&recorded(points, count), None, None)));
+    }
     galleries.push(("few lanes", of_replication(&record(3, 2, 1))));
     galleries.push(("many lanes", of_replication(&record(40, 6, 12))));
     galleries
@@ -113,6 +165,16 @@ fn of_replication(record: &Record) -> Vec<Plot> {
         drawing: kind.of_replication(record).unwrap(),
     };
     vec![plot(Kind::Timeline), plot(Kind::Gantt)]
+}
+
+#[test]
+fn pictures_of_a_record_that_is_full_say_so() {
+    let mut full = record(3, 2, 1);
+    full.ends_early = true;
+    for (full, whole) in of_replication(&full).iter().zip(of_replication(&record(3, 2, 1))) {
+        let said = |plot: &Plot| texts(plot).iter().any(|text| text.contains("ends early"));
+        assert!(said(full) && !said(&whole));
+    }
 }
 
 #[test]
@@ -194,7 +256,9 @@ fn every_point_of_a_sweep_is_found_in_its_picture() {
 fn every_series_has_an_entry() {
     let two = stored(named(&["pop 1024", "pop 128"]), 40);
     let mut kinds = Vec::new();
-    for plot in plots(&two, None, None) {
+    // One expectation says what was measured, of one configuration.
+    let all = plots(&two, None, None).into_iter().filter(|plot| plot.kind != Kind::Calibration);
+    for plot in all {
         let texts = texts(&plot);
         kinds.push(plot.kind);
         if plot.kind != Kind::Difference {
@@ -229,21 +293,137 @@ fn a_heat_map_has_the_number_of_every_cell() {
 #[test]
 fn a_heat_map_has_a_line_where_the_expected_bound_is_crossed() {
     let mut results = stored(grid(), 12);
-    let figure = |point: &crate::report::stored::StoredPoint| {
-        point.figure("packet_loss_duration", crate::report::stored::Figure::Mean).value
-    };
+    let figure = |point: &StoredPoint| point.figure("packet_loss_duration", Figure::Mean).value;
     let figures: Vec<f64> = results.summary.points.iter().map(figure).collect();
     let bound = f64::midpoint(figures[1], figures[2]);
+    let in_grid = results.summary.points[4].configuration.clone();
     let expectation = &mut results.summary.expectations[0];
     (expectation.relative, expectation.at_most) = (false, Some(bound));
-    expectation.statistic = "mean".to_owned();
+    (expectation.statistic, expectation.at_least) = ("mean".to_owned(), None);
+    expectation.configuration = in_grid;
     results.summary.expectations.truncate(1);
     let drawn = plots(&results, Some(Kind::HeatMap), Some("packet_loss_duration"));
     let (_, cells) = &drawn[0].drawing.panels[0];
     let lines = drawn[0].drawing.marks[cells.clone()].iter();
     // Figures fall from point to point: two cells of the first row are above the bound.
     assert_eq!(lines.filter(|mark| matches!(mark, Mark::Line { .. })).count(), 3);
-    assert!(texts(&drawn[0]).iter().any(|text| text.contains("expected bound")));
+    assert!(texts(&drawn[0]).iter().any(|text| text.contains("; line: target")));
+    // A range to be met is no target, nor is what is expected of a point that is not in the grid.
+    let lines = |results: &crate::report::stored::Stored| {
+        let drawn = plots(results, Some(Kind::HeatMap), Some("packet_loss_duration"));
+        drawn[0].drawing.marks.iter().filter(|m| matches!(m, Mark::Line { width: 3.0, .. })).count()
+    };
+    assert_eq!(lines(&results), 3);
+    results.summary.expectations[0].at_least = Some(0.0);
+    assert_eq!(lines(&results), 0);
+    results.summary.expectations[0].at_least = None;
+    results.summary.expectations[0].configuration = "pop 1024".to_owned();
+    assert_eq!(lines(&results), 0);
+}
+
+fn names_of(plots: &[Plot]) -> Vec<&str> {
+    plots.iter().map(|plot| plot.name.as_str()).collect()
+}
+
+#[test]
+fn three_parameters_at_once_have_a_panel_each() {
+    let drawn = plots(&stored(cube(), 12), Some(Kind::Sweep), Some("packet_loss_duration"));
+    assert_eq!(names_of(&drawn), ["sweep-packet-loss-duration"]);
+    assert_eq!(drawn[0].drawing.panels.len(), 3);
+    let texts = texts(&drawn[0]);
+    let held = "of the others each at: count = 1, messages = 1, pop batch size = 64";
+    assert!(texts.iter().any(|text| text == held), "{texts:?}");
+    // Each panel has the three points of its parameter.
+    let dots = drawn[0].drawing.marks.iter().filter(|mark| matches!(mark, Mark::Dot { .. }));
+    assert_eq!(dots.count(), 9);
+}
+
+#[test]
+fn sampled_points_are_no_grid_and_are_all_shown() {
+    let results = stored(sampled(), 12);
+    assert!(plots(&results, Some(Kind::HeatMap), None).is_empty());
+    let drawn = plots(&results, Some(Kind::Sweep), Some("packet_loss_duration"));
+    let dots = drawn[0].drawing.marks.iter().filter(|mark| matches!(mark, Mark::Dot { .. }));
+    // And one in the legend.
+    assert_eq!(dots.count(), 2 * 31 + 1);
+}
+
+#[test]
+fn recordings_are_held_beside_the_simulated_quantiles() {
+    let kind = Some(Kind::Calibration);
+    let drawn = plots(&recorded(3, 7), kind, None);
+    let expected = ["quantiles", "measured"];
+    let expected = expected.map(|form| format!("calibration-{form}-packet-loss-duration"));
+    assert_eq!(names_of(&drawn), expected);
+    assert_eq!(drawn[0].drawing.panels.len(), 3);
+    // Seven values have a median and no 99th percentile.
+    let named = |text: &str| texts(&drawn[0]).iter().filter(|known| *known == text).count();
+    assert_eq!((named("p50"), named("p90"), named("p99")), (3, 0, 0));
+    let many = plots(&recorded(1, 150), kind, None);
+    assert!(["p50", "p90", "p99"].iter().any(|name| texts(&many[0]).contains(&(*name).to_owned())));
+    let dots = |colour| move |m: &&Mark| matches!(m, Mark::Dot { colour: c, .. } if *c == colour);
+    assert_eq!(many[0].drawing.marks.iter().filter(dots(style::colour(1))).count(), 3);
+    // One value is a figure and no distribution; without any there is no picture.
+    let once = plots(&recorded(2, 1), kind, None);
+    assert_eq!(names_of(&once), expected[1..]);
+    assert!(plots(&stored(named_points(), 12), kind, Some("notification_wait")).is_empty());
+}
+
+fn named_points() -> Vec<Point> {
+    named(&["pop 1024", "pop 128"])
+}
+
+#[test]
+fn what_was_measured_of_an_expectation_is_held_beside_what_came_out() {
+    // The made-up expectations of "pop 1024": 12 to 15 s measured.
+    let drawn = plots(&stored(named_points(), 40), Some(Kind::Calibration), None);
+    assert_eq!(names_of(&drawn), ["calibration-measured-packet-loss-duration"]);
+    let texts = texts(&drawn[0]);
+    assert!(texts.contains(&"pop 1024".to_owned()), "{texts:?}");
+    assert!(texts.contains(&"mean packet loss duration".to_owned()), "{texts:?}");
+}
+
+#[test]
+fn a_legend_says_nothing_of_what_cannot_be_seen() {
+    let mut results = stored(swept("", &[32, 64, 128, 256]), 12);
+    let entries = |results: &crate::report::stored::Stored| {
+        texts(&plots(results, Some(Kind::Sweep), Some("packet_loss_duration"))[0])
+    };
+    let band = "95 % interval of the mean".to_owned();
+    assert!(entries(&results).contains(&band));
+    for point in &mut results.summary.points {
+        point.forget_spread();
+    }
+    let without = entries(&results);
+    assert!(!without.contains(&band) && !without.contains(&"95th percentile".to_owned()));
+}
+
+#[test]
+fn what_varies_in_no_replication_has_no_distribution() {
+    let flat = stored(named_points(), 12);
+    let has = |kind, metric| {
+        plots(&flat, kind, Some(metric)).iter().any(|plot| plot.kind == Kind::Distribution)
+    };
+    assert!(has(None, "packet_loss_duration") && !has(None, "loop_iterations"));
+    assert!(has(Some(Kind::Distribution), "loop_iterations"));
+}
+
+#[test]
+fn a_bar_too_short_to_be_read_has_its_figure_beside_it() {
+    let drawn = plots(&stored(named_points(), 40), Some(Kind::Attribution), None);
+    let texts = texts(&drawn[0]);
+    assert!(texts.iter().filter(|text| text.ends_with(" s")).count() >= 2, "{texts:?}");
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let names: Vec<String> = (0..40).map(|n| format!("c{n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for plot in plots(&stored(named(&names), 12), None, Some("packet_loss_duration")) {
+        let said = |text: &String| text.contains("of 40 configurations, evenly spread");
+        let shows_some = [Kind::Attribution, Kind::Difference, Kind::Distribution];
+        assert!(!shows_some.contains(&plot.kind) || texts(&plot).iter().any(said), "{}", plot.name);
+    }
 }
 
 #[test]

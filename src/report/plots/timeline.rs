@@ -21,6 +21,9 @@ const FEW: usize = 60;
 /// The widest the names of events become.
 const NAMES: f64 = 190.0;
 
+/// What a picture says of a record that is full.
+pub const ENDS_EARLY: &str = "; the record ends early, being full";
+
 /// The picture.
 #[must_use]
 pub fn timeline(record: &Record) -> Option<Drawing> {
@@ -35,7 +38,11 @@ pub fn timeline(record: &Record) -> Option<Drawing> {
     let height = (head + count * (panel + LINE + GAP) + foot).max(HEIGHT).ceil();
     let mut drawing = Drawing::new((WIDTH, height));
     let title = format!("{}, replication {}", record.configuration, record.replication);
-    let top = heading(&mut drawing, &title, "what was counted and what happened over virtual time");
+    let mut subtitle = "what was counted and what happened over virtual time".to_owned();
+    if record.ends_early {
+        subtitle.push_str(ENDS_EARLY);
+    }
+    let top = heading(&mut drawing, &title, &subtitle);
     let label = |events: &Events| format!("{} ({})", events.name, events.count);
     let axes: Vec<Axis> = record.levels.iter().map(axis_of).collect();
     let ticks = axes.iter().flat_map(|axis| [axis.ticks.first(), axis.ticks.last()]).flatten();
@@ -52,17 +59,16 @@ pub fn timeline(record: &Record) -> Option<Drawing> {
         y += ROW;
     }
     y += GAP / 2.0;
-    let first = y;
+    // Few events are drawn through all panels.
+    let few = events.iter().map(|kind| kind.times.len()).sum::<usize>() <= FEW;
     for (index, (level, axis)) in record.levels.iter().zip(axes).enumerate() {
         drawing.text((left, y + LINE * 0.5), level.name.clone(), INK, Align::Left);
         let area = Area { left, top: y + LINE, right: frame.right, bottom: y + LINE + panel };
         frame.level(&mut drawing, area, level, &axis, index);
-        y = area.bottom + GAP;
-    }
-    if events.iter().map(|kind| kind.times.len()).sum::<usize>() <= FEW {
-        for (index, kind) in events.iter().enumerate() {
-            frame.ticks(&mut drawing, (first, y - GAP), &kind.times, index, 0.25);
+        for (index, kind) in events.iter().enumerate().filter(|_| few) {
+            frame.ticks(&mut drawing, (area.top, area.bottom), &kind.times, index, 0.25);
         }
+        y = area.bottom + GAP;
     }
     frame.time_axis(&mut drawing, y - GAP);
     Some(drawing)

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::document::{Document, TextTable};
 use super::number::Scale;
+use super::results_csv::Number;
 use crate::experiment::sensitivity::{Effect, Effects};
 use crate::models::Unit;
 use crate::scenario::MetricColumn;
@@ -207,8 +208,7 @@ pub fn csv(report: &SensitivityReport<'_>) -> std::io::Result<Vec<u8>> {
             let span = &report.spans[effect.parameter];
             for (measure, estimate) in &effect.measures {
                 let numbers = [estimate.value, estimate.interval.low, estimate.interval.high];
-                let numbers =
-                    numbers.map(|n| if n.is_finite() { n.to_string() } else { String::new() });
+                let numbers = numbers.map(|number| Number(number).to_string());
                 let words = [&figure, unit, &span.path, &span.text, measure];
                 writer.write_record(words.into_iter().chain(numbers.iter().map(String::as_str)))?;
             }
@@ -242,6 +242,7 @@ pub fn json(report: &SensitivityReport<'_>) -> Value {
     };
     json!({
         "version": 1,
+        "convsim": env!("CARGO_PKG_VERSION"),
         "scenario": report.scenario,
         "configuration": report.configuration,
         "method": report.method.name(),

@@ -3,9 +3,9 @@
 use super::{Analysis, Method, SensitivityReport};
 use crate::experiment::sensitivity::Effect;
 use crate::report::plots::axis::Axis;
-use crate::report::plots::bars::{Rows, legend, legend_rows};
+use crate::report::plots::bars::Rows;
 use crate::report::plots::drawing::{Align, Area, Drawing, Mark};
-use crate::report::plots::frame::{LINE, heading};
+use crate::report::plots::frame::{LINE, heading, legend_above, legend_height, swatches};
 use crate::report::plots::style::{INK, MARGIN, MUTED, TEXT, WIDTH, colour, text_width};
 use crate::report::plots::{Kind, Plot, file_name};
 use crate::statistics::Estimate;
@@ -67,7 +67,7 @@ fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Drawing {
     let subtitle =
         format!("one parameter at a time, with {percent} % intervals; line: as it stands");
     let top = heading(&mut drawing, &title, &subtitle);
-    let top = legend(&mut drawing, &names, top);
+    let top = legend_above(&mut drawing, &swatches(&names), top);
     let swings: Vec<String> = effects
         .iter()
         .filter_map(|effect| Some(scale.plus_minus(effect.measures.get(2)?.1)))
@@ -128,7 +128,7 @@ fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Drawing {
         ["μ*: change over the whole range", "σ: how much that change varies"]
     };
     let names = names.map(str::to_owned);
-    let above = MARGIN + 60.0 + legend_rows(&names).len() as f64 * LINE;
+    let above = MARGIN + 60.0 + legend_height(&swatches(&names));
     let mut drawing = Drawing::new((WIDTH, Rows::height(effects.len(), above)));
     let figure = analysis.figure.text(report.columns).replace('_', " ");
     let percent = report.confidence * 100.0;
@@ -136,7 +136,7 @@ fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Drawing {
     let title = format!("What the {figure} depends on");
     let subtitle = format!("{what} over the ranges, with {percent} % bootstrap intervals");
     let top = heading(&mut drawing, &title, &subtitle);
-    let top = legend(&mut drawing, &names, top);
+    let top = legend_above(&mut drawing, &swatches(&names), top);
     let labels = labels(report, effects);
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let below = if sobol { "share of the variance".to_owned() } else { scale.heading(&figure) };

@@ -118,6 +118,7 @@ pub fn best_json(report: &BestReport<'_>) -> Value {
     };
     json!({
         "version": 1,
+        "convsim": env!("CARGO_PKG_VERSION"),
         "scenario": report.scenario,
         "figure": report.figure.text(report.columns),
         "unit": report.figure.unit(report.columns).symbol(),

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::SolveReport;
-use crate::experiment::solve::{Answer, Goal, Meets, Probe, Shape, Solution, Step};
+use super::{Searched, SolveReport, meets_text};
+use crate::experiment::solve::{Answer, Goal, Probe, Shape, Step};
 use crate::statistics::Estimate;
 
 /// Version of the format.
@@ -15,6 +15,7 @@ pub fn solve_json(report: &SolveReport<'_>) -> Value {
     let figure = report.target.figure;
     json!({
         "version": VERSION,
+        "convsim": env!("CARGO_PKG_VERSION"),
         "scenario": report.scenario,
         "configuration": report.configuration,
         "parameter": report.parameter,
@@ -28,14 +29,13 @@ pub fn solve_json(report: &SolveReport<'_>) -> Value {
         "confidence": report.settings.confidence,
         "confidence_of_each_interval": report.settings.each(),
         "along": report.along,
-        "searches": report.searches.iter().map(|(other, solution)| {
-            search(report, other.as_deref(), solution)
-        }).collect::<Vec<_>>(),
+        "searches": report.searches.iter().map(search).collect::<Vec<_>>(),
     })
 }
 
-fn search(report: &SolveReport<'_>, other: Option<&str>, solution: &Solution) -> Value {
-    let value = |index: Option<usize>| index.map(|index| report.value(index));
+fn search(searched: &Searched<'_>) -> Value {
+    let solution = searched.solution;
+    let value = |index: Option<usize>| index.map(|index| searched.value(index));
     let (kind, meets, fails) = match solution.answer {
         Answer::Exactly { meets, fails } => ("exactly", Some(meets), Some(fails)),
         Answer::Last(meets) => ("last_value", Some(meets), None),
@@ -44,7 +44,7 @@ fn search(report: &SolveReport<'_>, other: Option<&str>, solution: &Solution) ->
         Answer::NotMonotone => ("not_monotone", None, None),
     };
     json!({
-        "along": other,
+        "along": searched.along,
         "answer": { "kind": kind, "meets": value(meets), "does_not_meet": value(fails) },
         "shape": match solution.shape {
             Shape::Rising => "rising",
@@ -53,30 +53,26 @@ fn search(report: &SolveReport<'_>, other: Option<&str>, solution: &Solution) ->
             Shape::Mixed { .. } => "mixed",
         },
         "tried_all": solution.tried_all,
-        "across": solution.across.as_ref().map(|across| step(report, across)),
-        "points": solution.probes.iter().map(|probe| point(report, probe)).collect::<Vec<_>>(),
-        "steps": solution.steps.iter().map(|each| step(report, each)).collect::<Vec<_>>(),
+        "across": solution.across.as_ref().map(|across| step(searched, across)),
+        "points": solution.probes.iter().map(|probe| point(searched, probe)).collect::<Vec<_>>(),
+        "steps": solution.steps.iter().map(|each| step(searched, each)).collect::<Vec<_>>(),
     })
 }
 
-fn point(report: &SolveReport<'_>, probe: &Probe) -> Value {
+fn point(searched: &Searched<'_>, probe: &Probe) -> Value {
     json!({
-        "value": report.value(probe.value),
+        "value": searched.value(probe.value),
         "figure": estimate(probe.estimate),
         "replications": probe.figures.len(),
         "without_figure": probe.missing(),
-        "meets": match probe.meets {
-            Meets::Yes => "yes",
-            Meets::No => "no",
-            Meets::Undecided => "undecided",
-        },
+        "meets": meets_text(probe.meets),
     })
 }
 
-fn step(report: &SolveReport<'_>, step: &Step) -> Value {
+fn step(searched: &Searched<'_>, step: &Step) -> Value {
     json!({
-        "from": report.value(step.from),
-        "to": report.value(step.to),
+        "from": searched.value(step.from),
+        "to": searched.value(step.to),
         "change": estimate(step.change),
     })
 }

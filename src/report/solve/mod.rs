@@ -1,15 +1,17 @@
 //! Which value of a parameter meets a target, with all that the answer rests on.
 
 mod best;
+mod csv;
 mod json;
 mod text;
 
 pub use best::{BestReport, best_document, best_json};
+pub use csv::{best_csv, solve_csv};
 pub(super) use json::estimate as estimate_json;
 pub use json::solve_json;
 pub use text::solve_document;
 
-use crate::experiment::solve::{Goal, Settings, Solution};
+use crate::experiment::solve::{Goal, Meets, Settings, Solution};
 use crate::models::Unit;
 use crate::scenario::MetricColumn;
 use crate::scenario::target::Target;
@@ -31,14 +33,29 @@ pub struct SolveReport<'r> {
     pub goal: Goal,
     /// Path of the parameter.
     pub parameter: &'r str,
-    /// Its values, ascending.
-    pub values: &'r [String],
     /// How many replications, how sure.
     pub settings: Settings,
     /// Path of the other parameter of a frontier.
     pub along: Option<&'r str>,
-    /// The searches: one, or one for each value of the other parameter, which comes first.
-    pub searches: Vec<(Option<String>, &'r Solution)>,
+    /// The searches: one, or one for each value of the other parameter.
+    pub searches: Vec<Searched<'r>>,
+}
+
+/// One search.
+#[derive(Clone, Debug)]
+pub struct Searched<'r> {
+    /// The value of the other parameter of a frontier.
+    pub along: Option<String>,
+    /// The values of the parameter, ascending.
+    pub values: Vec<String>,
+    /// What came out.
+    pub solution: &'r Solution,
+}
+
+impl Searched<'_> {
+    fn value(&self, index: usize) -> &str {
+        self.values.get(index).map_or("?", String::as_str)
+    }
 }
 
 impl SolveReport<'_> {
@@ -52,15 +69,19 @@ impl SolveReport<'_> {
         Scale::for_values(self.unit(), figures.chain([self.target.bound]))
     }
 
-    fn value(&self, index: usize) -> &str {
-        self.values.get(index).map_or("?", String::as_str)
-    }
-
     const fn wanted(&self) -> &'static str {
         match self.goal {
             Goal::Largest => "largest",
             Goal::Smallest => "smallest",
         }
+    }
+}
+
+const fn meets_text(meets: Meets) -> &'static str {
+    match meets {
+        Meets::Yes => "yes",
+        Meets::No => "no",
+        Meets::Undecided => "undecided",
     }
 }
 

@@ -1,6 +1,6 @@
 //! A search in words and tables.
 
-use super::{SolveReport, percent};
+use super::{Searched, SolveReport, meets_text, percent};
 use crate::experiment::solve::search::MOST_TRIED;
 use crate::experiment::solve::{Answer, Goal, Meets, Probe, Shape, Solution, Step};
 use crate::models::Unit;
@@ -14,16 +14,16 @@ pub fn solve_document(report: &SolveReport<'_>) -> Document {
     if let Some(along) = report.along {
         frontier(&mut document, report, along);
     }
-    for (other, solution) in &report.searches {
-        let answer = answer_text(report, solution);
-        match (report.along, other) {
+    for searched in &report.searches {
+        let answer = answer_text(report, searched);
+        match (report.along, &searched.along) {
             (Some(along), Some(value)) => {
                 document.paragraph(format!("{} = {value}: {answer}", last(along)));
             }
             _ => document.paragraph(answer),
         }
-        document.table(probes(report, solution));
-        for note in solution_notes(report, solution) {
+        document.table(probes(report, searched));
+        for note in solution_notes(report, searched) {
             document.note(note);
         }
         if report.along.is_some() {
@@ -53,7 +53,7 @@ fn title(report: &SolveReport<'_>) -> String {
 /// One line for each value of the other parameter.
 fn frontier(document: &mut Document, report: &SolveReport<'_>, along: &str) {
     let figure = report.target.figure.text(report.columns);
-    let solutions = || report.searches.iter().map(|(_, solution)| *solution);
+    let solutions = || report.searches.iter().map(|searched| searched.solution);
     let figures = solutions().flat_map(|s| s.probes.iter().map(|probe| probe.estimate.value));
     let scale = Scale::for_values(report.unit(), figures.chain([report.target.bound]));
     let heading = vec![
@@ -64,11 +64,12 @@ fn frontier(document: &mut Document, report: &SolveReport<'_>, along: &str) {
     let rows = report
         .searches
         .iter()
-        .map(|(other, solution)| {
+        .map(|searched| {
+            let solution = searched.solution;
             let at = solution.answer.value().and_then(|value| find(solution, value));
             vec![
-                other.clone().unwrap_or_default(),
-                short_answer(report, solution.answer),
+                searched.along.clone().unwrap_or_default(),
+                short_answer(report, searched),
                 at.map_or_else(
                     || "-".to_owned(),
                     |probe| {
@@ -82,9 +83,9 @@ fn frontier(document: &mut Document, report: &SolveReport<'_>, along: &str) {
     document.table(TextTable { heading, words: 1, rows });
 }
 
-fn short_answer(report: &SolveReport<'_>, answer: Answer) -> String {
-    let value = |index| report.value(index);
-    match answer {
+fn short_answer(report: &SolveReport<'_>, searched: &Searched<'_>) -> String {
+    let value = |index| searched.value(index);
+    match searched.solution.answer {
         Answer::Exactly { meets, .. } | Answer::Last(meets) => value(meets).to_owned(),
         Answer::Between { meets: Some(meets), fails: Some(fails) } => {
             format!("{}..{}", value(meets.min(fails)), value(meets.max(fails)))
@@ -99,8 +100,9 @@ fn short_answer(report: &SolveReport<'_>, answer: Answer) -> String {
     }
 }
 
-fn answer_text(report: &SolveReport<'_>, solution: &Solution) -> String {
-    let value = |index| report.value(index);
+fn answer_text(report: &SolveReport<'_>, searched: &Searched<'_>) -> String {
+    let value = |index| searched.value(index);
+    let solution = searched.solution;
     let (wanted, beyond) = match report.goal {
         Goal::Largest => ("largest", "above"),
         Goal::Smallest => ("smallest", "below"),
@@ -146,7 +148,8 @@ fn answer_text(report: &SolveReport<'_>, solution: &Solution) -> String {
 }
 
 /// Every value that was run.
-fn probes(report: &SolveReport<'_>, solution: &Solution) -> TextTable {
+fn probes(report: &SolveReport<'_>, searched: &Searched<'_>) -> TextTable {
+    let solution = searched.solution;
     let scale = report.scale(solution);
     let figure = report.target.figure.text(report.columns);
     let heading = [
@@ -163,7 +166,7 @@ fn probes(report: &SolveReport<'_>, solution: &Solution) -> TextTable {
             scale.value(probe.estimate)
         };
         vec![
-            report.value(probe.value).to_owned(),
+            searched.value(probe.value).to_owned(),
             value,
             scale.interval(probe.estimate),
             probe.figures.len().to_string(),
@@ -174,22 +177,15 @@ fn probes(report: &SolveReport<'_>, solution: &Solution) -> TextTable {
     TextTable { heading: heading.to_vec(), words: 0, rows }
 }
 
-const fn meets_text(meets: Meets) -> &'static str {
-    match meets {
-        Meets::Yes => "yes",
-        Meets::No => "no",
-        Meets::Undecided => "undecided",
-    }
-}
-
-fn solution_notes(report: &SolveReport<'_>, solution: &Solution) -> Vec<String> {
+fn solution_notes(report: &SolveReport<'_>, searched: &Searched<'_>) -> Vec<String> {
+    let solution = searched.solution;
     let scale = report.scale(solution);
     let mut notes = Vec::new();
     if let Some(step) = &solution.across {
-        notes.push(format!("{}, over pairs of replications", step_text(report, scale, step)));
+        notes.push(format!("{}, over pairs of replications", step_text(searched, scale, step)));
     }
-    notes.push(shape_text(report, solution, scale));
-    notes.extend(alike_text(report, solution));
+    notes.push(shape_text(searched, scale));
+    notes.extend(alike_text(searched));
     let missing: usize = solution.probes.iter().map(Probe::missing).sum();
     if missing > 0 {
         let all: usize = solution.probes.iter().map(|probe| probe.figures.len()).sum();
@@ -204,7 +200,8 @@ fn solution_notes(report: &SolveReport<'_>, solution: &Solution) -> Vec<String> 
 }
 
 /// Values decided by a mean that did not vary: what is too rare to have shown is not excluded.
-fn alike_text(report: &SolveReport<'_>, solution: &Solution) -> Option<String> {
+fn alike_text(searched: &Searched<'_>) -> Option<String> {
+    let solution = searched.solution;
     let alike = |probe: &&Probe| {
         probe.estimate.value.is_finite()
             && probe.estimate.interval.half_width() == 0.0
@@ -212,7 +209,7 @@ fn alike_text(report: &SolveReport<'_>, solution: &Solution) -> Option<String> {
     };
     let probes: Vec<&Probe> = solution.probes.iter().filter(alike).collect();
     let fewest = probes.iter().map(|probe| probe.figures.len()).min()?;
-    let values: Vec<&str> = probes.iter().map(|probe| report.value(probe.value)).collect();
+    let values: Vec<&str> = probes.iter().map(|probe| searched.value(probe.value)).collect();
     Some(format!(
         "at {} all replications gave the same figure, so its interval has no width: what happens in \
          fewer than one of some {fewest} replications would not have shown",
@@ -220,19 +217,20 @@ fn alike_text(report: &SolveReport<'_>, solution: &Solution) -> Option<String> {
     ))
 }
 
-fn step_text(report: &SolveReport<'_>, scale: Scale, step: &Step) -> String {
+fn step_text(searched: &Searched<'_>, scale: Scale, step: &Step) -> String {
     let unit = if scale.symbol().is_empty() { "" } else { " " };
     format!(
         "from {} to {} it changes by {}{unit}{} ({})",
-        report.value(step.from),
-        report.value(step.to),
+        searched.value(step.from),
+        searched.value(step.to),
         scale.value(step.change),
         scale.symbol(),
         scale.interval(step.change)
     )
 }
 
-fn shape_text(report: &SolveReport<'_>, solution: &Solution, scale: Scale) -> String {
+fn shape_text(searched: &Searched<'_>, scale: Scale) -> String {
+    let solution = searched.solution;
     if solution.steps.is_empty() {
         return "there is one value only".to_owned();
     }
@@ -240,8 +238,8 @@ fn shape_text(report: &SolveReport<'_>, solution: &Solution, scale: Scale) -> St
         let tried = if solution.tried_all { "; so all values were tried" } else { "" };
         return format!(
             "not monotone: {}, but {}{tried}",
-            step_text(report, scale, rise),
-            step_text(report, scale, fall)
+            step_text(searched, scale, rise),
+            step_text(searched, scale, fall)
         );
     }
     let rises = solution.steps.iter().filter(|step| step.change.interval.low > 0.0).count();

@@ -68,14 +68,20 @@ pub fn write_chrome(timeline: Timeline<'_>, output: impl Write) -> io::Result<()
 struct Places<'t>(BTreeMap<Lane, Vec<(u32, Vec<&'t Span>)>>);
 
 impl Places<'_> {
-    /// The thread on which something is going on in `lane` at `time`.
-    fn thread(&self, (lane, time): (Lane, SimTime)) -> Option<u32> {
+    /// The thread on which something is going on in `lane` at `time`, and when an arrow is to hold on
+    /// to it: a reader has closed what ends at an instant before it looks for what is open then.
+    fn hold(&self, (lane, time): (Lane, SimTime)) -> Option<(u32, SimTime)> {
         let rows = self.0.get(&lane)?;
-        let row = rows.iter().find(|(_, spans)| {
-            let begun = spans.partition_point(|span| span.start <= time);
-            begun.checked_sub(1).is_some_and(|last| spans[last].end >= time)
-        });
-        row.map(|(thread, _)| *thread)
+        let last = |spans: &Vec<&Span>, before: SimTime| {
+            let begun = spans.partition_point(|span| span.start <= before);
+            begun.checked_sub(1).map(|last| spans[last].end)
+        };
+        let open = |at: SimTime| {
+            let row = rows.iter().find(|(_, spans)| last(spans, at).is_some_and(|end| end > at));
+            row.map(|(thread, _)| (*thread, at))
+        };
+        let before = time.as_nanos().checked_sub(1).map(SimTime::from_nanos);
+        open(time).or_else(|| open(before?))
     }
 }
 
@@ -111,10 +117,11 @@ impl<W: Write> EventWriter<W> {
 
     /// An arrow; an end where nothing is going on has nothing to hold on to.
     fn link(&mut self, id: usize, link: &Link, places: &Places<'_>) -> io::Result<()> {
-        let (Some(from), Some(to)) = (places.thread(link.from), places.thread(link.to)) else {
+        let (Some(from), Some(to)) = (places.hold(link.from), places.hold(link.to)) else {
             return Ok(());
         };
-        for (kind, (lane, time), thread) in [("s", link.from, from), ("f", link.to, to)] {
+        let ends = [("s", link.from.0, from), ("f", link.to.0, to)];
+        for (kind, lane, (thread, time)) in ends {
             let (pid, ts) = (u32::from(lane.component) + 1, micros(time.as_nanos()));
             let mut event = json!({
                 "ph": kind, "id": id, "name": link.name, "cat": "wait", "pid": pid, "tid": thread,
@@ -158,7 +165,15 @@ fn rows(mut spans: Vec<&Span>) -> Vec<Vec<&Span>> {
     rows
 }
 
-/// Nanoseconds as microseconds: whole where they are, so that no digit is lost.
+/// Nanoseconds as microseconds: whole where they are, and never below, so that a reader that cuts off
+/// after multiplying by 1000 gets the same nanosecond, and spans that touch do not overlap.
 fn micros(nanos: u64) -> Value {
-    if nanos.is_multiple_of(1_000) { json!(nanos / 1_000) } else { json!(nanos as f64 / 1e3) }
+    if nanos.is_multiple_of(1_000) {
+        return json!(nanos / 1_000);
+    }
+    let mut micros = nanos as f64 / 1e3;
+    while ((micros * 1e3) as u64) < nanos {
+        micros = micros.next_up();
+    }
+    json!(micros)
 }

@@ -22,6 +22,10 @@ const MOST_STEPS: usize = 400;
 const SHARE: &str = "share";
 /// A window that is longer than so many of its longest chain shows that chain's surroundings only.
 const MOST_CHAINS: f64 = 20.0;
+/// A window around one chain is widened until it has so many spans.
+const FEW_SPANS: usize = 6;
+/// From so many parts of the resolution on, spans that follow each other are told apart.
+const SEEN: f64 = 6.0;
 /// Most lanes, and most of them for those that the others wait for.
 const MOST_LANES: usize = 20;
 const MOST_SERVERS: usize = 6;
@@ -49,6 +53,9 @@ pub struct Record {
     pub lanes: Vec<LaneRecord>,
     /// From when to when the lanes are shown, in seconds.
     pub window: (f64, f64),
+    /// Whether more went on than a record holds, so that it ends before the replication.
+    #[serde(default)]
+    pub ends_early: bool,
 }
 
 /// A counter.
@@ -115,6 +122,7 @@ impl Record {
             events: events(timeline, end),
             lanes: shown.into_iter().map(|lane| lane_record(timeline, lane, window)).collect(),
             window,
+            ends_early: !trace.has_room(),
         }
     }
 
@@ -285,9 +293,8 @@ fn window(timeline: Timeline<'_>, shown: &[Lane], end: f64) -> (f64, f64) {
     let longest = chains.iter().min_by_key(|chain| Reverse(chain.end.since(chain.start)));
     if let Some(longest) = longest {
         let (start, end) = (seconds(longest.start), seconds(longest.end));
-        let room = ((end - start) * MOST_CHAINS / 6.0).max((last - first) / 100.0);
         if end > start && last - first > (end - start) * MOST_CHAINS {
-            return ((start - room).max(0.0), (end + room).min(last));
+            return around(timeline, shown, (start, end), last);
         }
     }
     if first < last {
@@ -295,6 +302,32 @@ fn window(timeline: Timeline<'_>, shown: &[Lane], end: f64) -> (f64, f64) {
         ((first - room).max(0.0), (last + room).min(end.max(last)))
     } else {
         (0.0, end)
+    }
+}
+
+/// The surroundings of what went on between `start` and `end`: as little as it takes to see some of
+/// what else went on.
+fn around(
+    timeline: Timeline<'_>,
+    shown: &[Lane],
+    (start, end): (f64, f64),
+    last: f64,
+) -> (f64, f64) {
+    let spans: Vec<(f64, f64)> = timeline
+        .trace
+        .spans
+        .iter()
+        .filter(|span| shown.contains(&span.lane))
+        .map(|span| (seconds(span.start), seconds(span.end)))
+        .collect();
+    let mut room = (end - start) * MOST_CHAINS / 6.0;
+    loop {
+        let window = ((start - room).max(0.0), (end + room).min(last));
+        let within = spans.iter().filter(|span| span.0 < window.1 && span.1 > window.0).count();
+        if within >= FEW_SPANS.min(spans.len()) || room >= last {
+            return window;
+        }
+        room *= 1.5;
     }
 }
 
@@ -318,7 +351,12 @@ fn lane_record(timeline: Timeline<'_>, lane: Lane, window: (f64, f64)) -> LaneRe
             continue;
         }
         match rows[row].1.map(|last| &mut bars[last]) {
-            Some(last) if last.name == span.name && ends.0 - last.ends.1 < width => {
+            // Both long enough to be seen stay apart.
+            Some(last)
+                if last.name == span.name
+                    && ends.0 - last.ends.1 < width
+                    && (ends.1 - ends.0).min(last.ends.1 - last.ends.0) < SEEN * width =>
+            {
                 last.ends.1 = ends.1;
             }
             _ => {

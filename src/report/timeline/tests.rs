@@ -89,6 +89,58 @@ fn a_chrome_trace_has_whole_ids_and_no_overlap_within_a_lane() {
 }
 
 #[test]
+fn touching_spans_touch_for_a_reader_that_cuts_nanoseconds_off() {
+    let components = ["a".to_owned()];
+    let lane = Lane { component: 0, lane: 0 };
+    let mut trace = Trace::default();
+    trace.name_server(lane, "worker");
+    let mut ends = vec![20_511_204_108_u64];
+    for step in 0..5_000_u64 {
+        ends.push(ends[step as usize] + 1 + step * 7_919 % 1_000_003);
+    }
+    for pair in ends.windows(2) {
+        let (start, end) = (SimTime::from_nanos(pair[0]), SimTime::from_nanos(pair[1]));
+        trace.span(lane, "request", (start, end), 0);
+    }
+    let mut output = Vec::new();
+    write_chrome(Timeline { components: &components, trace: &trace }, &mut output).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&output).unwrap();
+    let spans = document["traceEvents"].as_array().unwrap().iter();
+    let nanos = |value: &serde_json::Value| (value.as_f64().unwrap() * 1e3) as u64;
+    let read: Vec<(u64, u64)> = spans
+        .filter(|event| event["ph"] == "X")
+        .map(|event| (nanos(&event["ts"]), nanos(&event["dur"])))
+        .collect();
+    let exact: Vec<(u64, u64)> = ends.windows(2).map(|p| (p[0], p[1] - p[0])).collect();
+    assert_eq!(read, exact);
+}
+
+#[test]
+fn an_arrow_holds_on_to_what_is_open_at_its_ends() {
+    let components = ["a".to_owned()];
+    let lane = |lane| Lane { component: 0, lane };
+    let mut trace = Trace::default();
+    for (number, name) in [(0, "from"), (1, "to"), (2, "nothing")] {
+        trace.name_lane(lane(number), name);
+    }
+    trace.span(lane(0), "work", (at(0), at(10)), 0);
+    trace.span(lane(1), "wait", (at(10), at(20)), 0);
+    trace.span(lane(2), "no time", (at(10), at(10)), 0);
+    let link = |to| Link { name: "woken by", from: (lane(0), at(10)), to: (lane(to), at(10)) };
+    trace.links = vec![link(1), link(2)];
+    let mut output = Vec::new();
+    write_chrome(Timeline { components: &components, trace: &trace }, &mut output).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&output).unwrap();
+    let events = document["traceEvents"].as_array().unwrap().iter();
+    let arrows: Vec<(&str, f64)> = events
+        .filter(|event| event["cat"] == "wait")
+        .map(|event| (event["ph"].as_str().unwrap(), event["ts"].as_f64().unwrap()))
+        .collect();
+    // What ends at 10 ms is held a nanosecond earlier; what takes no time cannot be held.
+    assert_eq!(arrows, [("s", 9_999.999), ("f", 10_000.0)]);
+}
+
+#[test]
 fn a_record_is_read_back_as_it_was_and_knows_its_window() {
     let record = with_timeline(|timeline| Record::new(timeline, "pop 128", "0".to_owned()));
     assert_eq!(Record::read(&record.json()), Some(record.clone()));
@@ -128,4 +180,49 @@ fn the_text_is_in_order_of_time() {
 #[test]
 fn the_chain_says_what_was_waited_for_and_what_went_on_meanwhile() {
     insta::assert_snapshot!(with_timeline(|timeline| explain(timeline, 3)));
+}
+
+#[test]
+fn a_short_chain_in_a_long_run_is_seen_with_its_neighbours() {
+    let components = ["ipvs".to_owned()];
+    let lane = Lane { component: 0, lane: 0 };
+    let mut trace = Trace::default();
+    trace.name_lane(lane, "rows");
+    for row in 0..40_u64 {
+        // Rows of 5 ms, two in succession every 2 s.
+        let start = at(row / 2 * 2_000 + row % 2 * 40);
+        let end = at(row / 2 * 2_000 + row % 2 * 40 + 5 + row % 3);
+        trace.span(lane, "is estimated", (start, end), 0);
+        trace.chains.push(Chain {
+            lane,
+            name: "row",
+            number: row,
+            start,
+            end,
+            outcome: "estimated",
+            server: None,
+            parts: Vec::new(),
+        });
+    }
+    let timeline = Timeline { components: &components, trace: &trace };
+    let record = Record::new(timeline, "final", "0".to_owned());
+    let bars = record.lanes[0].spans.len();
+    assert!((6..=20).contains(&bars), "{bars}: {:?}", record.window);
+}
+
+#[test]
+fn spans_that_follow_each_other_are_told_apart_where_they_can_be_seen() {
+    let components = ["agent".to_owned()];
+    let bars = |count: u64| {
+        let lane = Lane { component: 0, lane: 0 };
+        let mut trace = Trace::default();
+        trace.name_server(lane, "commands");
+        for n in 0..count {
+            trace.span(lane, "command", (at(n * 10), at(n * 10 + 10)), 0);
+        }
+        let timeline = Timeline { components: &components, trace: &trace };
+        Record::new(timeline, "51", "0".to_owned()).lanes[0].spans.len()
+    };
+    assert_eq!(bars(51), 51);
+    assert_eq!(bars(5_000), 1);
 }

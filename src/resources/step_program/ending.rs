@@ -65,7 +65,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         job.children_left -= 1;
         if job.children_left == 0 && job.state == State::Joining {
             add(&mut job.parts.join_wait, now.since(job.since));
-            self.make_ready(parent);
+            self.make_ready(now, parent);
         }
     }
 
@@ -82,7 +82,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         if let Some(next) = self.pools[pool.0 as usize].finish(now) {
             let job = &mut self.jobs[next as usize];
             add(&mut job.parts.pool_wait, now.since(job.since));
-            self.make_ready(next);
+            self.make_ready(now, next);
         }
     }
 
@@ -95,6 +95,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                 self.end_early(engine, child);
             }
         }
+        self.forget_turns(slot);
         match self.jobs[slot as usize].state {
             State::Computing { interpreter } => {
                 self.cpu.remove(now, slot);
@@ -111,6 +112,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             State::SpawnComputing { .. } => {
                 self.cpu.remove(now, slot);
             }
+            State::Paused { interpreter, .. } => self.release_interpreter(engine, interpreter),
             State::AwaitingInterpreter { interpreter, .. } => {
                 self.withdraw_from_interpreter(engine, slot, interpreter);
             }

@@ -114,6 +114,8 @@ pub struct StepExecutor<E> {
     pub(super) finished: VecDeque<FinishedJob>,
     /// How many of `finished` may be collected: those of the last `handle`.
     pub(super) collectable: usize,
+    /// No job takes a step: see [`StepExecutor::hold`].
+    pub(super) held: bool,
     pub(super) random: Stream,
     pub(super) event: PhantomData<fn() -> E>,
 }
@@ -156,6 +158,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             ready: VecDeque::new(),
             finished: VecDeque::new(),
             collectable: 0,
+            held: false,
             random: StreamSeed::default().stream("", "lock handoff"),
             event: PhantomData,
         }
@@ -257,6 +260,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         self.ready.clear();
         self.finished.clear();
         self.collectable = 0;
+        self.held = false;
         self.random = engine.stream(component, "lock handoff");
         self.start_loops(engine.now());
     }
@@ -292,6 +296,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         job.program = program;
         job.end = steps.len() as u32;
         let id = JobId { slot, generation: job.generation };
+        self.expect_turns(steps);
         self.ready.push_back(slot);
         self.run_ready(engine);
         self.settle(engine);
@@ -329,8 +334,10 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                     State::SpawnBlocked => add(&mut job.parts.spawn_blocked, waited),
                     _ => add(&mut job.parts.wait, waited),
                 }
-                self.make_ready(slot);
+                self.make_ready(now, slot);
             }
+            // The holder does not compute; it is asked again one interval after the release.
+            StepEvent::Switch { .. } if self.held => {}
             StepEvent::Switch { interpreter } => {
                 self.collect_computed(engine);
                 self.run_ready(engine);
@@ -351,7 +358,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     }
 
     /// After a call that is not from [`StepExecutor::handle`]: jobs that are done come up there.
-    fn settle<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>) {
+    pub(super) fn settle<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>) {
         self.arm_cpu(engine);
         let fresh = self.finished.len() > self.collectable;
         if let (true, Some(wake)) = (fresh, self.wake_timer)

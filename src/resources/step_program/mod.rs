@@ -19,6 +19,7 @@
 
 mod ending;
 mod executor;
+mod hold;
 mod job;
 mod running;
 mod state;

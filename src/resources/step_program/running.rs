@@ -6,12 +6,15 @@ use super::state::{Interpreter, Job, State};
 use crate::engine::{Engine, SimDuration, SimTime};
 
 impl<E: Copy + From<StepEvent>> StepExecutor<E> {
-    pub(super) fn make_ready(&mut self, slot: u32) {
-        self.jobs[slot as usize].state = State::Ready;
+    pub(super) fn make_ready(&mut self, now: SimTime, slot: u32) {
+        self.enter(now, slot, State::Ready);
         self.ready.push_back(slot);
     }
 
     pub(super) fn run_ready<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>) {
+        if self.held {
+            return;
+        }
         while let Some(slot) = self.ready.pop_front() {
             while self.take_step(engine, slot) {}
         }
@@ -93,6 +96,9 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     }
 
     pub(super) fn compute(&mut self, now: SimTime, slot: u32, work: SimDuration, state: State) {
+        if let (true, State::Computing { interpreter: Some(interpreter) }) = (self.held, state) {
+            return self.enter(now, slot, State::Paused { interpreter, work });
+        }
         self.enter(now, slot, state);
         self.cpu.add(now, slot, work, self.jobs[slot as usize].weight);
     }
@@ -114,7 +120,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         if let Some(next) = self.locks[lock.0 as usize].release(now, &mut self.random) {
             let job = &mut self.jobs[next as usize];
             add(&mut job.parts.lock_wait, now.since(job.since));
-            self.make_ready(next);
+            self.make_ready(now, next);
         }
     }
 
@@ -231,7 +237,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                 State::SpawnComputing { blocked } => {
                     add(&mut job.parts.spawn_cpu, done.work);
                     if blocked.is_zero() {
-                        self.make_ready(done.job);
+                        self.make_ready(now, done.job);
                     } else {
                         self.block(engine, done.job, blocked, State::SpawnBlocked);
                     }
@@ -242,7 +248,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
                 }
                 State::Computing { interpreter } => {
                     add(&mut job.parts.cpu, done.work);
-                    self.make_ready(done.job);
+                    self.make_ready(now, done.job);
                     if let Some(interpreter) = interpreter {
                         self.release_interpreter(engine, interpreter);
                     }
@@ -263,7 +269,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         (job.program, job.next, job.end) = (program, next, after);
         (job.parent, job.pool) = (slot, Some(pool));
         if self.pools[pool.0 as usize].arrive(now, child) {
-            self.make_ready(child);
+            self.make_ready(now, child);
         } else {
             self.enter(now, child, State::AwaitingThread(pool));
         }
@@ -271,8 +277,11 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
 }
 
 /// Keeps the switch timer armed for one interval from now while somebody waits.
-fn arm_switch<E, G>(engine: &mut Engine<G>, of_process: &Interpreter, interpreter: InterpreterId)
-where
+pub(super) fn arm_switch<E, G>(
+    engine: &mut Engine<G>,
+    of_process: &Interpreter,
+    interpreter: InterpreterId,
+) where
     E: From<StepEvent>,
     G: Copy + From<E>,
 {

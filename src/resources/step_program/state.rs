@@ -32,6 +32,11 @@ pub(super) enum State {
         interpreter: InterpreterId,
         work: SimDuration,
     },
+    /// Holding an interpreter while the executor is held, with `work` still to compute.
+    Paused {
+        interpreter: InterpreterId,
+        work: SimDuration,
+    },
     AwaitingLock(LockId),
     AwaitingThread(PoolId),
     Waiting,

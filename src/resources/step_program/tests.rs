@@ -6,6 +6,8 @@ use crate::resources::Handoff;
 enum Event {
     Host(StepEvent),
     Kill,
+    Hold,
+    Release,
 }
 
 impl From<StepEvent> for Event {
@@ -19,6 +21,8 @@ struct Script {
     host: StepExecutor<Event>,
     programs: Vec<Vec<Step>>,
     kill: Option<(SimDuration, usize)>,
+    /// When the executor is held and released.
+    hold: Option<(SimDuration, SimDuration)>,
     ids: Vec<JobId>,
     timer: Option<Timer>,
     done: Vec<(u64, u64, FinishedJob)>,
@@ -26,7 +30,15 @@ struct Script {
 
 impl Script {
     fn new(host: StepExecutor<Event>, programs: Vec<Vec<Step>>) -> Self {
-        Self { host, programs, kill: None, ids: Vec::new(), timer: None, done: Vec::new() }
+        Self {
+            host,
+            programs,
+            kill: None,
+            hold: None,
+            ids: Vec::new(),
+            timer: None,
+            done: Vec::new(),
+        }
     }
 
     /// (tag, finishing time in ms) in order of finishing.
@@ -57,6 +69,12 @@ impl Component for Script {
             engine.arm(timer, delay, Event::Kill);
             self.timer = Some(timer);
         }
+        if let Some((hold, release)) = self.hold {
+            for (delay, event) in [(hold, Event::Hold), (release, Event::Release)] {
+                let timer = engine.add_timer();
+                engine.arm(timer, delay, event);
+            }
+        }
     }
 
     fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
@@ -67,6 +85,8 @@ impl Component for Script {
                 assert!(!self.host.kill(engine, self.ids[index]), "a job dies once");
             }
             (Event::Kill, None) => {}
+            (Event::Hold, _) => self.host.hold(engine),
+            (Event::Release, _) => self.host.release(engine),
         }
         while let Some(job) = self.host.pop_finished() {
             assert_eq!(job.parts.total(), job.elapsed);
@@ -217,6 +237,33 @@ fn a_turn_of_a_main_loop_serves_all_who_waited_when_it_began() {
     assert_eq!(script.parts(2).spawn_blocked, SimDuration::from_millis(15));
 }
 
+/// Turns of 10 ms: a caller at 5 ms waits for the turn that began at 0 for nobody.
+#[test]
+fn a_loop_that_keeps_turning_lets_a_caller_wait_for_the_rest_of_a_turn() {
+    let mut host = StepExecutor::new(2);
+    let of = host.add_loop(SimDuration::from_millis(10), SimDuration::ZERO);
+    host.keep_turning(of);
+    let late = vec![Step::Wait(SimDuration::from_millis(5)), Step::Turn(of)];
+    let mut script = Script::new(host, vec![late]);
+    assert_eq!(script.run(), [(0, 20)]);
+}
+
+/// The second caller would ask at 100 ms; killed at 12 ms, it leaves the loop nothing to turn for
+/// beyond the turn under way.
+#[test]
+fn a_loop_stops_turning_once_those_it_turned_for_are_gone() {
+    let mut host = StepExecutor::new(2);
+    let of = host.add_loop(SimDuration::from_millis(10), SimDuration::ZERO);
+    host.keep_turning(of);
+    let wait = Step::Wait(SimDuration::from_millis(100));
+    let mut script =
+        Script::new(host, vec![vec![Step::Turn(of)], vec![wait, Step::Turn(of), Step::Turn(of)]]);
+    script.kill = Some((SimDuration::from_millis(12), 1));
+    assert_eq!(script.run(), [(0, 10)]);
+    let busy = script.host.cpu().busy_seconds(crate::engine::SimTime::from_nanos(1_000_000_000));
+    assert_eq!(busy, 0.020);
+}
+
 #[test]
 fn who_waited_for_an_interpreter_pays_for_the_handoff() {
     let mut host = StepExecutor::new(2);
@@ -226,4 +273,42 @@ fn who_waited_for_an_interpreter_pays_for_the_handoff() {
     let program = vec![Step::Cpu { work, interpreter: Some(interpreter) }];
     let mut script = Script::new(host, vec![program.clone(), program]);
     assert_eq!(script.run(), [(0, 10), (1, 22)]);
+}
+
+/// One core, held from 5 to 25 ms: a computes 10 ms under the interpreter, b after it, c has a child
+/// process that is done meanwhile, d waits for 15 ms and then computes by itself.
+#[test]
+fn a_held_process_stands_still_while_its_children_run_on() {
+    let mut host = StepExecutor::new(1);
+    let interpreter = host.add_interpreter(ms(100), Handoff::Fifo);
+    let python = |work| Step::Cpu { work: ms(work), interpreter: Some(interpreter) };
+    let child = Step::Spawn { cpu: ms(4), blocked: ms(3) };
+    let programs = vec![
+        vec![python(10)],
+        vec![python(2)],
+        vec![child, Step::Wait(ms(1))],
+        vec![Step::Wait(ms(15)), cpu(1)],
+    ];
+    let mut script = Script::new(host, programs);
+    script.hold = Some((ms(5), ms(25)));
+    // Until 5 ms a and c have 2.5 ms of the core each; c's child is done at 6.5 + 3 ms.
+    // From 25 ms on a has 7.5 ms left and d 1 ms: d at 27 ms, a at 33.5 ms, b at 35.5 ms.
+    assert_eq!(script.run(), [(2, 26), (3, 27), (0, 33), (1, 35)]);
+    assert_eq!(script.parts(0).interpreter_wait, ms(20));
+    assert_eq!(script.parts(0).cpu, ms(10));
+    assert_eq!(script.parts(2).interpreter_wait.as_nanos(), 15_500_000);
+    assert_eq!(script.parts(3).interpreter_wait, ms(10));
+    assert_eq!(script.parts(3).wait, ms(15));
+}
+
+#[test]
+fn a_job_that_is_killed_while_its_process_is_held_leaves_the_interpreter_to_the_next() {
+    let mut host = StepExecutor::new(1);
+    let interpreter = host.add_interpreter(SimDuration::MAX, Handoff::Fifo);
+    let program = vec![Step::Cpu { work: ms(10), interpreter: Some(interpreter) }];
+    let mut script = Script::new(host, vec![program.clone(), program]);
+    script.hold = Some((ms(5), ms(25)));
+    script.kill = Some((ms(15), 0));
+    assert_eq!(script.run(), [(1, 35)]);
+    assert_eq!(script.parts(1).interpreter_wait, ms(25));
 }

@@ -67,7 +67,7 @@ fn read_zip(
 }
 
 /// A path with its listed values, or those of its range.
-fn read_values(
+pub fn read_values(
     entry: &Entry,
     components: &[String],
     part: &str,

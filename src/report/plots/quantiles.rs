@@ -1,0 +1,196 @@
+//! Recorded figures against the simulated distribution, quantile by quantile: a panel for each
+//! configuration that has been recorded often enough.
+
+use super::axis::Axis;
+use super::drawing::{Align, Area, Drawing, Mark, Place};
+use super::frame::{DOT, Entry, LINE, Look, Panel, heading, legend_above};
+use super::style::{BAND, HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, colour, text_width};
+use super::sweep::capital;
+use crate::report::number::Scale;
+use crate::report::stored::{Stored, StoredColumn, StoredRecorded};
+use crate::statistics::quantile::{order_statistic_range, quantile_of_sorted};
+
+/// Fewer recorded values than this are no distribution.
+pub const LEAST: usize = 5;
+/// Panels side by side.
+const ACROSS: usize = 3;
+/// Panels in one picture.
+const MOST: usize = 9;
+/// Height of a row of panels where there are several.
+const ROW: f64 = 250.0;
+/// Dots in a panel; of more values those are drawn that are evenly spread over the ranks.
+const MOST_DOTS: usize = 200;
+/// From this ratio of the greatest to the least value on, axes are logarithmic.
+const LOG_RATIO: f64 = 20.0;
+/// Quantiles that are named, where there are enough values to have them.
+const NAMED: [(f64, &str); 3] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99")];
+
+/// What one panel shows.
+struct Pair<'s> {
+    name: &'s str,
+    recorded: Vec<f64>,
+    simulated: Vec<f64>,
+    /// The unit that suits both.
+    scale: Scale,
+}
+
+/// The picture, or `None` where nothing was recorded of the metric often enough.
+#[must_use]
+pub fn quantiles(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+    let mut pairs = pairs(stored, &column.name);
+    let left_out = pairs.len().saturating_sub(MOST);
+    pairs.truncate(MOST);
+    let rows = pairs.len().div_ceil(ACROSS);
+    let across = pairs.len().min(ACROSS);
+    for pair in &mut pairs {
+        let own = pair.recorded.iter().chain(&pair.simulated).copied();
+        pair.scale = Scale::for_values(column.unit(), own);
+        let own = pair.recorded.iter_mut().chain(&mut pair.simulated);
+        own.for_each(|value| *value *= pair.scale.factor());
+    }
+    if pairs.is_empty() {
+        return None;
+    }
+    let head = MARGIN + 60.0 + LINE;
+    let height = if rows == 1 { HEIGHT } else { head + rows as f64 * ROW + MARGIN };
+    let mut drawing = Drawing::new((WIDTH, height.ceil()));
+    let percent = stored.summary.confidence * 100.0;
+    let title = format!("{}: recorded against simulated quantiles", capital(&column.title()));
+    let mut subtitle =
+        "each dot is one recorded value and the simulated quantile of its rank".to_owned();
+    if left_out > 0 {
+        subtitle.push_str(&format!("; {left_out} more recordings are not shown"));
+    }
+    let top = heading(&mut drawing, &title, &subtitle);
+    let entry = |look, text: String| Entry { look, text };
+    let entries = [
+        entry(Look::Dot(colour(0)), "recorded value".to_owned()),
+        entry(Look::Thin(MUTED), "both alike".to_owned()),
+        entry(
+            Look::Fill(colour(0), BAND),
+            format!("where {percent} % of recorded values would be if the simulation were right"),
+        ),
+    ];
+    let top = legend_above(&mut drawing, &entries, top);
+    let step = ((WIDTH - 2.0 * MARGIN) / across as f64, (height - top - MARGIN) / rows as f64);
+    for (index, pair) in pairs.iter().enumerate() {
+        let corner =
+            (MARGIN + step.0 * (index % across) as f64, top + step.1 * (index / across) as f64);
+        panel(&mut drawing, corner, step, pair, stored.summary.confidence);
+    }
+    Some(drawing)
+}
+
+/// Recorded and simulated values in rising order, of each recording that has enough.
+fn pairs<'s>(stored: &'s Stored, metric: &str) -> Vec<Pair<'s>> {
+    let enough =
+        |recorded: &&StoredRecorded| recorded.metric == metric && recorded.values.len() >= LEAST;
+    let pair = |recorded: &'s StoredRecorded| {
+        let points = &stored.summary.points;
+        let index = points.iter().position(|p| p.configuration == recorded.configuration)?;
+        let values = stored.values(index, metric).iter().copied();
+        let mut simulated: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        simulated.sort_unstable_by(f64::total_cmp);
+        let recorded_values = recorded.values.clone();
+        let name = recorded.configuration.as_str();
+        let scale = Scale::PLAIN;
+        let known = !simulated.is_empty();
+        known.then_some(Pair { name, recorded: recorded_values, simulated, scale })
+    };
+    stored.summary.recorded.iter().filter(enough).filter_map(pair).collect()
+}
+
+/// The axis of both directions.
+fn axis(values: impl Iterator<Item = f64> + Clone) -> Axis {
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let most = values.fold(f64::NEG_INFINITY, f64::max);
+    if least > 0.0 && most / least >= LOG_RATIO {
+        Axis::decades(least, most)
+    } else {
+        Axis::linear(least, most)
+    }
+}
+
+fn panel(
+    drawing: &mut Drawing,
+    (left, top): Place,
+    (wide, high): Place,
+    pair: &Pair<'_>,
+    confidence: f64,
+) {
+    let Pair { name, recorded, simulated, scale } = pair;
+    let (count, replications) = (recorded.len(), simulated.len());
+    let size = format!("{count} recorded, {replications} simulated");
+    let room = wide - 24.0;
+    let name = clipped(name, TEXT, room);
+    drawing.text((left, top + LINE * 0.5), name, INK, Align::Left);
+    drawing.text((left, top + LINE * 1.4), clipped(&size, TEXT, room), MUTED, Align::Left);
+    let outer =
+        Area { left, top: top + 1.9 * LINE, right: left + wide - 24.0, bottom: top + high - 14.0 };
+    let ranks = ranks(count);
+    let at = |rank: usize| quantile_of_sorted(simulated, (rank as f64 - 0.5) / count as f64);
+    let band: Vec<(f64, f64, f64)> = ranks
+        .iter()
+        .map(|&rank| {
+            let (low, high) = order_statistic_range(rank as u64, count as u64, confidence);
+            let ends = [low, high].map(|share| quantile_of_sorted(simulated, share));
+            (ends[0], ends[1], at(rank))
+        })
+        .collect();
+    let ends = band.iter().flat_map(|(low, high, y)| [*low, *high, *y]);
+    let both = axis(recorded.iter().copied().chain(ends));
+    let x_title = scale.heading("recorded");
+    let panel = Panel::draw(drawing, outer, both.clone(), both.clone(), &x_title);
+    let y_title = scale.heading("simulated");
+    panel.data(drawing, |drawing| {
+        let mut points: Vec<Place> = band.iter().map(|(low, _, y)| panel.place(*low, *y)).collect();
+        points.extend(band.iter().rev().map(|(_, high, y)| panel.place(*high, *y)));
+        drawing.marks.push(Mark::Area { points, colour: colour(0), opacity: BAND });
+        let points = vec![panel.place(both.low, both.low), panel.place(both.high, both.high)];
+        let dash = Some((4.0, 3.0));
+        drawing.marks.push(Mark::Line { points, colour: MUTED, width: 1.2, dash });
+        for &rank in &ranks {
+            let place = panel.place(recorded[rank - 1], at(rank));
+            drawing.marks.push(Mark::Dot { at: place, radius: DOT, colour: colour(0) });
+        }
+    });
+    // In the corner where the data of a right simulation never are.
+    let corner = (panel.area.left + 6.0, panel.area.top + TEXT * 0.7);
+    drawing.text(corner, y_title, MUTED, Align::Left);
+    let taken = drawing.marks.last().map(Mark::bounds);
+    named(drawing, &panel, pair, taken.into_iter().collect());
+}
+
+/// Marks the named quantiles that the recorded values have.
+fn named(drawing: &mut Drawing, panel: &Panel, pair: &Pair<'_>, mut taken: Vec<Area>) {
+    let count = pair.recorded.len() as f64;
+    let known = NAMED.into_iter().filter(|(share, _)| count * (1.0 - share) >= 0.99);
+    for (share, name) in known {
+        let quantile = |values: &[f64]| quantile_of_sorted(values, share);
+        let at = panel.place(quantile(&pair.recorded), quantile(&pair.simulated));
+        drawing.marks.push(Mark::Dot { at, radius: DOT + 1.0, colour: colour(1) });
+        // Beside the diagonal there is room: below it, else above.
+        let wide = text_width(name, TEXT);
+        let (below, above) = (at.1 + 9.0, at.1 - 9.0);
+        let places = [(at.0 + 9.0, below), (at.0 - 9.0 - wide, above), (at.0 - 9.0 - wide, below)];
+        let area = |(left, y): Place| {
+            let half = TEXT * 0.5;
+            Area { left, top: y - half, right: left + wide, bottom: y + half }
+        };
+        let fine = |area: &Area| {
+            panel.area.holds(area, 0.0) && taken.iter().all(|other| !other.overlaps(area))
+        };
+        let Some(place) = places.into_iter().map(area).find(fine) else { continue };
+        taken.push(place);
+        let at = (place.left, f64::midpoint(place.top, place.bottom));
+        drawing.text(at, name, INK, Align::Left);
+    }
+}
+
+/// The ranks that get a dot, counted from 1.
+fn ranks(count: usize) -> Vec<usize> {
+    if count <= MOST_DOTS {
+        return (1..=count).collect();
+    }
+    (0..MOST_DOTS).map(|n| 1 + n * (count - 1) / (MOST_DOTS - 1)).collect()
+}

@@ -1,0 +1,200 @@
+//! A metric against each of several parameters that are swept together, side by side: with the
+//! others held still where the sweep is a grid, else over all points.
+
+use serde_json::Value;
+
+use super::axis::Axis;
+use super::drawing::{Align, Area, Drawing, Mark, Place};
+use super::frame::{DOT, Entry, LINE, Look, Panel, heading, legend_above};
+use super::style::{HEIGHT, MARGIN, MUTED, TEXT, WIDTH, clipped, colour};
+use super::sweep::{Series, Swept, capital, curve, entries, series, short_path};
+use crate::quantities::duration::parse_duration;
+use crate::report::number::Scale;
+use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
+
+/// Panels side by side.
+const ACROSS: usize = 3;
+/// Panels in one picture.
+const MOST: usize = 9;
+/// Height of a row of panels where there are several.
+const ROW: f64 = 240.0;
+/// Series that are told apart by their colour alone.
+const MOST_BASES: usize = 7;
+
+/// What one panel shows.
+struct Slice<'s> {
+    swept: Swept,
+    series: Vec<Series<'s>>,
+}
+
+/// The picture, or `None` where no more than one parameter is swept at once, or two in a grid, which
+/// has a picture of its own.
+#[must_use]
+pub fn slices(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+    let several = |point: &&StoredPoint| point.axes.len() >= 2;
+    let points: Vec<&StoredPoint> = stored.summary.points.iter().filter(several).collect();
+    let paths: Vec<&str> = points.first()?.axes.keys().map(String::as_str).collect();
+    let held: Vec<(&str, Value)> =
+        paths.iter().map(|path| (*path, still(stored, path, &points))).collect();
+    let held_slices = cut(stored, &paths, &points, |point, path| {
+        held.iter()
+            .filter(|(other, _)| *other != path)
+            .all(|(other, value)| point.axes.get(*other) == Some(value))
+    });
+    let is_grid = held_slices.iter().all(|slice| slice.series.iter().any(|s| s.points.len() > 1));
+    if is_grid && paths.len() == 2 {
+        return None;
+    }
+    let slices = if is_grid { held_slices } else { cut(stored, &paths, &points, |_, _| true) };
+    let shown = &slices[..slices.len().min(MOST)];
+    let title = format!("{} by each of {} parameters", capital(&column.title()), paths.len());
+    let subtitle = if is_grid {
+        let texts: Vec<String> = held
+            .iter()
+            .map(|(path, value)| format!("{} = {}", short_path(path), value_text(value)))
+            .collect();
+        format!("of the others each at: {}", texts.join(", "))
+    } else {
+        format!("a dot for each of {} points; all parameters vary at once", points.len())
+    };
+    Some(draw(stored, column, shown, (&title, &subtitle), is_grid))
+}
+
+/// The value at which a parameter is held still: what the configuration that the sweep starts from
+/// has, if the sweep has that, else the first of the sweep.
+fn still(stored: &Stored, path: &str, points: &[&StoredPoint]) -> Value {
+    let has = |value: &&Value| points.iter().any(|point| point.axes.get(path) == Some(value));
+    let base = points.first().map_or("", |point| point.base());
+    let configurations = stored.manifest.pointer("/resolved/configurations");
+    let own = configurations
+        .and_then(Value::as_array)
+        .and_then(|all| all.iter().find(|one| one.get("name").is_some_and(|name| name == base)))
+        .and_then(|one| one.get("set")?.get(path));
+    let pointer = format!("/resolved/components/{}", path.replace('.', "/"));
+    let component = stored.manifest.pointer(&pointer);
+    let first = points.iter().find_map(|point| point.axes.get(path));
+    own.or(component).filter(has).or(first).cloned().unwrap_or_default()
+}
+
+/// For each parameter the points that `belongs` says are of its panel.
+fn cut<'s>(
+    stored: &Stored,
+    paths: &[&str],
+    points: &[&'s StoredPoint],
+    belongs: impl Fn(&StoredPoint, &str) -> bool,
+) -> Vec<Slice<'s>> {
+    let slice = |path: &&str| {
+        let swept = Swept::new(stored, path);
+        let own = points.iter().copied().filter(|point| belongs(point, path));
+        let series = series(&swept, own);
+        Slice { swept, series }
+    };
+    paths.iter().map(slice).collect()
+}
+
+fn draw(
+    stored: &Stored,
+    column: &StoredColumn,
+    slices: &[Slice<'_>],
+    (title, subtitle): (&str, &str),
+    lines: bool,
+) -> Drawing {
+    let metric = column.name.as_str();
+    let points = || slices.iter().flat_map(|s| &s.series).flat_map(|s| &s.points);
+    let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
+    let scale = Scale::for_values(column.unit(), points().map(|(_, point)| mean(point).value));
+    let factor = scale.factor();
+    let figures = points().flat_map(|(_, point)| {
+        let (mean, p95) = (mean(point), point.figure(metric, Figure::P95).value);
+        let rest = if lines { [mean.interval.low, mean.interval.high, p95] } else { [f64::NAN; 3] };
+        [mean.value].into_iter().chain(rest)
+    });
+    let y = Axis::for_figures(figures.map(|value| value * factor));
+
+    let rows = slices.len().div_ceil(ACROSS).max(1);
+    let across = slices.len().clamp(1, ACROSS);
+    let legend = legend_entries(stored, slices, metric, &y, factor, lines);
+    let head = MARGIN + 90.0 + LINE;
+    let height = if rows == 1 { HEIGHT } else { head + rows as f64 * ROW + MARGIN };
+    let mut drawing = Drawing::new((WIDTH, height.ceil()));
+    let top = heading(&mut drawing, title, subtitle);
+    let top = legend_above(&mut drawing, &legend, top);
+    let y_title = scale.heading(&format!("{}, mean", column.title()));
+    drawing.text((MARGIN, top + LINE * 0.5), y_title, MUTED, Align::Left);
+    let top = top + LINE;
+    let bottom = drawing.size.1 - MARGIN + 6.0;
+    let step = ((WIDTH - 2.0 * MARGIN) / across as f64, (bottom - top) / rows as f64);
+    for (index, slice) in slices.iter().enumerate() {
+        let (left, top) =
+            (MARGIN + step.0 * (index % across) as f64, top + step.1 * (index / across) as f64);
+        let area = Area { left, top, right: left + step.0 - 22.0, bottom: top + step.1 - 8.0 };
+        let (x, unit) = if lines { (slice.swept.axis(), "") } else { spread_axis(&slice.swept) };
+        let title = clipped(&format!("{}{unit}", slice.swept.path), TEXT, step.0 - 70.0);
+        let panel = Panel::draw(&mut drawing, area, x, y.clone(), &title);
+        panel.data(&mut drawing, |drawing| {
+            for (index, series) in slice.series.iter().enumerate() {
+                if lines {
+                    curve(drawing, &panel, index, series, metric, factor);
+                } else {
+                    scatter(drawing, &panel, (index, series), metric, factor);
+                }
+            }
+        });
+    }
+    drawing
+}
+
+fn legend_entries(
+    stored: &Stored,
+    slices: &[Slice<'_>],
+    metric: &str,
+    y: &Axis,
+    factor: f64,
+    lines: bool,
+) -> Vec<Entry> {
+    let Some(first) = slices.first() else { return Vec::new() };
+    if lines {
+        return entries(stored, &first.series, metric, y, factor);
+    }
+    let named = |(index, series): (usize, &Series<'_>)| Entry {
+        look: Look::Dot(colour(index)),
+        text: if series.name.is_empty() { "mean".to_owned() } else { series.name.clone() },
+    };
+    first.series.iter().take(MOST_BASES).enumerate().map(named).collect()
+}
+
+/// An axis for many values, with round ticks and their unit.
+fn spread_axis(swept: &Swept) -> (Axis, &'static str) {
+    let own = swept.axis();
+    if swept.values.len() <= MOST {
+        return (own, "");
+    }
+    let unit = match swept.values.first().and_then(|(value, ..)| value.as_str()) {
+        Some(text) if text.contains('/') => " (1/s)",
+        Some(text) if parse_duration(text).is_ok() => " (s)",
+        // Words are in their order.
+        Some(_) => return (own, ""),
+        None => "",
+    };
+    let axis =
+        if own.log { Axis::decades(own.low, own.high) } else { Axis::within(own.low, own.high) };
+    (axis, unit)
+}
+
+fn scatter(
+    drawing: &mut Drawing,
+    panel: &Panel,
+    (index, series): (usize, &Series<'_>),
+    metric: &str,
+    factor: f64,
+) {
+    for (x, point) in &series.points {
+        let value = point.figure(metric, Figure::Mean).value;
+        if !value.is_finite() {
+            continue;
+        }
+        let at: Place = panel.place(*x, value * factor);
+        drawing.marks.push(Mark::Dot { at, radius: DOT * 0.75, colour: colour(index) });
+        drawing.anchor_dot(&point.id, at);
+    }
+}
