@@ -308,3 +308,29 @@ fn a_byte_order_mark_and_windows_line_ends_are_accepted() {
     let text = CONFIGURED.replace('\n', "\r\n");
     assert_eq!(load_text(&format!("\u{feff}{text}")).points.len(), 5);
 }
+
+/// What comes again and again at an interval of nanoseconds would never end.
+#[test]
+fn an_interval_that_comes_again_for_ever_has_a_least_length() {
+    for (model, key, least) in [
+        ("orchagent", "ring.poll_interval", "1 ms"),
+        ("http_pool", "server.watchdog_interval", "1 ms"),
+        ("http_pool", "host.switch_interval", "1 us"),
+        ("l3_agent", "liveness.report_interval", "1 ms"),
+        ("l3_agent", "agent.sync_check_interval", "1 ms"),
+        ("l3_agent", "agent.rpc_timeout", "1 ms"),
+    ] {
+        let text =
+            format!(r#"{{ "name": "s", "components": {{ "c": {{ "model": "{model}" }} }} }}"#);
+        let set = |value: &str| LoadOptions {
+            set: vec![format!("c.{key}={value}")],
+            ..LoadOptions::default()
+        };
+        load_with(&text, &set(least));
+        let folder = Folder::new();
+        let path = folder.write("scenario.json", &text);
+        let error = load(&path, &set("1 ns")).unwrap_err();
+        let told = format!("{:?}", miette::Report::new(*error));
+        assert!(told.contains(&format!("shorter than {least}")), "{key}: {told}");
+    }
+}

@@ -24,6 +24,20 @@ pub struct Known<'a> {
     pub sources: &'a Sources,
 }
 
+impl Known<'_> {
+    /// There is no metric called `name`.
+    pub(super) fn no_metric(&self, name: &str) -> Problem {
+        let known = self.columns.iter().map(|column| column.name.clone()).collect();
+        Problem::UnknownName { what: "metric", name: name.to_owned(), known }
+    }
+
+    /// There is no configuration called `name`.
+    pub(super) fn no_configuration(&self, name: &str) -> Problem {
+        let (known, name) = (self.points.clone(), name.to_owned());
+        Problem::UnknownName { what: "configuration", name, known }
+    }
+}
+
 /// In which unit a bound is written.
 #[derive(Clone, Copy)]
 pub(super) enum BoundUnit {
@@ -226,8 +240,7 @@ impl Reader<'_> {
         } else if (self.known.removed)(name) {
             Named::Removed
         } else {
-            let (known, name) = (self.known.points.clone(), name.to_owned());
-            self.problem(key, Problem::UnknownName { what: "configuration", name, known });
+            self.problem(key, self.known.no_configuration(name));
             Named::Unknown
         }
     }
@@ -246,9 +259,7 @@ impl Reader<'_> {
         };
         let found = find_column(self.known.columns, name);
         if found.is_none() {
-            let known = self.known.columns.iter().map(|column| column.name.clone()).collect();
-            let name = name.clone();
-            self.problem("metric", Problem::UnknownName { what: "metric", name, known });
+            self.problem("metric", self.known.no_metric(name));
         }
         found.map(|column| (column.name.clone(), column.metric.unit))
     }

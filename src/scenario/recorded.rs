@@ -52,17 +52,11 @@ impl Reader<'_> {
         let name = &entry.configuration;
         let there = self.known.points.iter().any(|point| point == name);
         if !there && !(self.known.removed)(name) {
-            let (known, name) = (self.known.points.clone(), name.clone());
-            self.problem(
-                "configuration",
-                Problem::UnknownName { what: "configuration", name, known },
-            );
+            self.problem("configuration", self.known.no_configuration(name));
         }
         let column = find_column(self.known.columns, &entry.metric);
         if column.is_none() {
-            let known = self.known.columns.iter().map(|column| column.name.clone()).collect();
-            let name = entry.metric.clone();
-            self.problem("metric", Problem::UnknownName { what: "metric", name, known });
+            self.problem("metric", self.known.no_metric(&entry.metric));
         }
         let unit = BoundUnit::Of(column?.metric.unit);
         let mut values = match (&entry.values, &entry.file, &entry.column) {

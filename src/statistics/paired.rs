@@ -108,7 +108,8 @@ impl Pairs {
         let mut stream = StreamSeed::default().stream("statistics", "bootstrap");
         let mut figures: Vec<f64> = Vec::with_capacity(RESAMPLES);
         for _ in 0..RESAMPLES {
-            (first.clear(), second.clear());
+            first.clear();
+            second.clear();
             self.0.draw(&mut stream, |(a, b)| {
                 first.push(a);
                 second.push(b);

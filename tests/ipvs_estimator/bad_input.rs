@@ -123,6 +123,11 @@ fn what_is_hopeless_is_a_warning() {
         (json!({ "host": { "background_on": "est_cpulist" } }), "host.background_on"),
         (json!({ "host": { "failed_starts": 600 } }), "host.failed_starts"),
         (json!({ "cost": { "governor_factor": 2 } }), "cost.governor_factor"),
+        (json!({ "cost": { "clocks": [0.5] } }), "cost.clocks"),
+        (
+            json!({ "preset": "old_timer", "host": { "background_tasks": 9 } }),
+            "host.background_tasks",
+        ),
         (json!({ "cost": { "calc_ratio": 2, "calc_value": "5 us" } }), "cost.calc_ratio"),
         (json!({ "cost": { "numa_remote_factor": 3 } }), "cost.numa_remote_factor"),
         (json!({ "preset": "v2", "cost": { "calc_noise": 0.1 } }), "cost.calc_noise"),

@@ -64,6 +64,7 @@ fn hopeless_configurations_are_warnings() {
 fn keys_without_effect_are_warnings() {
     for (value, path) in [
         (json!({ "commands": {}, "era": "liberty" }), "era"),
+        (json!({ "helper": "plain", "commands": { "helper": "sudo" } }), "helper"),
         (json!({ "commands": {}, "agent": { "workers": 3 } }), "agent"),
         (json!({ "commands": {}, "server": { "agents": 3 } }), "server"),
         (json!({ "commands": {}, "liveness": { "stall": "9 s" } }), "liveness"),

@@ -145,54 +145,34 @@ fn check_traffic(config: &Config, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Keys that are set, but of no effect with the others as they are.
+/// A key that is set, but of no effect: whether so, its path, and what is the reason.
+type IdleKey = (bool, &'static str, &'static str);
+
 fn check_idle_keys(config: &Config, findings: &mut Vec<Finding>) {
+    let keys = idle_switches(config).into_iter().chain(idle_costs(config));
+    for (_, path, problem) in keys.filter(|(idle, ..)| *idle) {
+        findings.push(Finding::warning(path, problem, "not set"));
+    }
+}
+
+fn idle_switches(config: &Config) -> [IdleKey; 7] {
     let algorithm = Algorithm::resolve(config);
-    let (cost, host, standard) = (&config.cost, &config.host, Config::default());
+    let (host, standard) = (&config.host, Config::default());
     let enabled = |change: &Change| change.run_estimation == Some(true);
-    let fastest = |governor: Governor| governor == Governor::Performance;
-    let always_fastest = fastest(cost.governor)
-        && config.changes.iter().filter_map(|change| change.governor).all(fastest);
-    let calculates = algorithm.calc_phase;
     let retries = RETRY.saturating_mul(u64::from(host.failed_starts));
-    let given_value = cost.calc_value.is_some();
     let totals = config.total_estimator || algorithm.old_timer;
     let module_age = config.module_loaded_before != standard.module_loaded_before;
-    for (idle, path, problem) in [
+    let by_load = governors(config).any(|governor| governor == Governor::Ondemand);
+    [
         (
             !config.run_estimation && !config.changes.iter().any(enabled),
             "run_estimation",
             "false, and no change sets it to true: nothing is ever estimated",
         ),
         (
-            host.background_on == BackgroundOn::EstCpulist && host.background_tasks == 0,
-            "host.background_on",
-            "has no effect: host.background_tasks is 0",
-        ),
-        (
-            cost.governor_factor.is_some() && always_fastest,
-            "cost.governor_factor",
-            "has no effect: cost.governor is performance throughout",
-        ),
-        (
-            cost.calc_noise > 0.0 && !calculates,
-            "cost.calc_noise",
-            "has no effect: there is no calc phase",
-        ),
-        (
-            config.cache_factor.is_some() && !calculates && !algorithm.old_timer,
+            config.cache_factor.is_some() && !algorithm.calc_phase && !algorithm.old_timer,
             "cache_factor",
             "has no effect: there is no calc phase",
-        ),
-        (
-            cost.relink != standard.cost.relink && algorithm.old_timer,
-            "cost.relink",
-            "has no effect: preset is old_timer, which has no chains to link into",
-        ),
-        (
-            cost.calc_ratio != standard.cost.calc_ratio && given_value,
-            "cost.calc_ratio",
-            "has no effect: cost.calc_value says what the calc phase measures",
         ),
         (
             config.single_chain && config.preset == Preset::V1,
@@ -205,15 +185,61 @@ fn check_idle_keys(config: &Config, findings: &mut Vec<Finding>) {
             "has no effect: total_estimator is false, so kthread 0 starts with the first service",
         ),
         (
+            host.background_on == BackgroundOn::EstCpulist && host.background_tasks == 0,
+            "host.background_on",
+            "has no effect: host.background_tasks is 0",
+        ),
+        (
+            host.background_tasks > 0 && algorithm.old_timer && !by_load,
+            "host.background_tasks",
+            "has no effect: preset old_timer runs in softirq context, and cost.governor is not ondemand",
+        ),
+        (
             host.failed_starts > 0 && retries >= config.observe_for,
             "host.failed_starts",
             "no kthread starts before the run is over at observe_for",
         ),
-    ] {
-        if idle {
-            findings.push(Finding::warning(path, problem, "what `convsim describe` says"));
-        }
-    }
+    ]
+}
+
+fn idle_costs(config: &Config) -> [IdleKey; 5] {
+    let algorithm = Algorithm::resolve(config);
+    let (cost, standard) = (&config.cost, Cost::default());
+    [
+        (
+            cost.governor_factor.is_some()
+                && governors(config).all(|governor| governor == Governor::Performance),
+            "cost.governor_factor",
+            "has no effect: cost.governor is performance throughout",
+        ),
+        (
+            !cost.clocks.is_empty()
+                && governors(config).all(|governor| governor != Governor::Ondemand),
+            "cost.clocks",
+            "has no effect: cost.governor is not ondemand",
+        ),
+        (
+            cost.calc_noise > 0.0 && !algorithm.calc_phase,
+            "cost.calc_noise",
+            "has no effect: there is no calc phase",
+        ),
+        (
+            cost.relink != standard.relink && algorithm.old_timer,
+            "cost.relink",
+            "has no effect: preset is old_timer, which has no chains to link into",
+        ),
+        (
+            cost.calc_ratio != standard.calc_ratio && cost.calc_value.is_some(),
+            "cost.calc_ratio",
+            "has no effect: cost.calc_value says what the calc phase measures",
+        ),
+    ]
+}
+
+/// All governors of a run, in order.
+fn governors(config: &Config) -> impl Iterator<Item = Governor> {
+    let changed = config.changes.iter().filter_map(|change| change.governor);
+    std::iter::once(config.cost.governor).chain(changed)
 }
 
 /// Deletions of services that are not there yet.

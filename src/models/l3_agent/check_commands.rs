@@ -99,6 +99,12 @@ fn idle_keys(config: &Config, commands: &Commands) -> Vec<IdleKey> {
     let enters = commands.entry != NamespaceEntry::None;
     let together = commands.concurrency > 1 && !batch && enters && !locked;
     vec![
+        (
+            config.helper != standard.helper
+                && commands.helper.is_some_and(|helper| helper != config.helper),
+            "helper",
+            "commands.helper says it for the list",
+        ),
         (config.era != standard.era, "era", "commands are run in place of the agent"),
         (config.agent != agent, "agent", "commands are run in place of the agent"),
         (config.server != standard.server, "server", "commands are run in place of the agent"),

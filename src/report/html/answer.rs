@@ -101,7 +101,9 @@ fn compared(
         return format!("{beginning}: the same.");
     }
     if difference.interval.is_bounded() && difference.interval.low > 0.0 {
-        return format!("{beginning}: {} {larger}.", figure(column, difference));
+        // Of shares, 5 % less may be read as a ratio.
+        let by = figure(column, difference).replace(" %", " percentage points");
+        return format!("{beginning}: {by} {larger}.");
     }
     format!("{beginning}; the data do not tell which is larger.")
 }

@@ -15,8 +15,6 @@ use crate::statistics::quantile::quantile_of_sorted;
 
 /// With no more marks than this each of them is named, else only those that miss.
 const FEW: usize = 14;
-/// From this ratio of the greatest to the least value on, axes are logarithmic.
-const LOG_RATIO: f64 = 20.0;
 
 /// The verdict on an expectation that does not hold.
 const MISSED: &str = "MISSED";
@@ -68,7 +66,7 @@ pub fn agreement(stored: &Stored, stem_name: &str) -> Option<Drawing> {
     }
     let scale = Scale::for_values(column.unit(), finite(&all));
     all.iter_mut().for_each(|agreement| agreement.multiply(scale.factor()));
-    let both = axis(&finite(&all));
+    let both = Axis::for_both(finite(&all));
 
     let mut drawing = Drawing::new((WIDTH, HEIGHT));
     let name = words(stem_name);
@@ -193,17 +191,6 @@ fn series_name(metric: &str, statistic: &str) -> String {
         "min" => format!("least {metric}"),
         "max" => format!("greatest {metric}"),
         other => format!("{other} of {metric}"),
-    }
-}
-
-/// The axis of both directions.
-fn axis(values: &[f64]) -> Axis {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if least > 0.0 && most / least >= LOG_RATIO {
-        Axis::decades(least, most)
-    } else {
-        Axis::for_figures([least, most])
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Axis {
 const TICKS: f64 = 6.0;
 /// A spread of values beyond this asks for a logarithmic axis.
 const LOG_SPREAD: f64 = 100.0;
+/// The same where a figure is held against another.
+const BOTH_SPREAD: f64 = 20.0;
 
 impl Axis {
     /// For figures: from 0 unless all of them are far from it; logarithmic when they spread widely.
@@ -31,6 +33,18 @@ impl Axis {
         let low = if least >= 0.0 && least < most * 0.75 { 0.0 } else { least };
         let high = if most <= 0.0 && most > least * 0.75 { 0.0 } else { most };
         Self::linear(low, high)
+    }
+
+    /// For two figures of the same thing, one across and one up: as close as the values allow, and
+    /// logarithmic from a smaller spread on.
+    #[must_use]
+    pub fn for_both(values: impl IntoIterator<Item = f64>) -> Self {
+        let (least, most) = ends(values);
+        if least > 0.0 && most / least >= BOTH_SPREAD {
+            Self::decades(least, most)
+        } else {
+            Self::linear(least, most)
+        }
     }
 
     /// Round values around `low` to `high`.
@@ -233,6 +247,12 @@ mod tests {
     fn figures_far_from_zero_are_seen_close() {
         let axis = Axis::for_figures([117.0, 121.0]);
         assert_eq!(labels(&axis), ["117", "118", "119", "120", "121"]);
+    }
+
+    #[test]
+    fn what_is_held_against_another_is_seen_close() {
+        assert_eq!(labels(&Axis::for_both([4.0, 5.0, f64::NAN]))[0], "4.0");
+        assert!(Axis::for_both([0.1, 3.0]).log && !Axis::for_both([0.0, 3.0]).log);
     }
 
     #[test]

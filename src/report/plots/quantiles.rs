@@ -20,8 +20,6 @@ const MOST: usize = 9;
 const ROW: f64 = 250.0;
 /// Dots in a panel; of more values those are drawn that are evenly spread over the ranks.
 const MOST_DOTS: usize = 200;
-/// From this ratio of the greatest to the least value on, axes are logarithmic.
-const LOG_RATIO: f64 = 20.0;
 /// Quantiles that are named, where there are enough values to have them.
 const NAMED: [(f64, &str); 3] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99")];
 
@@ -100,17 +98,6 @@ fn pairs<'s>(stored: &'s Stored, metric: &str) -> Vec<Pair<'s>> {
     stored.summary.recorded.iter().filter(enough).filter_map(pair).collect()
 }
 
-/// The axis of both directions.
-fn axis(values: impl Iterator<Item = f64> + Clone) -> Axis {
-    let least = values.clone().fold(f64::INFINITY, f64::min);
-    let most = values.fold(f64::NEG_INFINITY, f64::max);
-    if least > 0.0 && most / least >= LOG_RATIO {
-        Axis::decades(least, most)
-    } else {
-        Axis::linear(least, most)
-    }
-}
-
 fn panel(
     drawing: &mut Drawing,
     (left, top): Place,
@@ -138,7 +125,7 @@ fn panel(
         })
         .collect();
     let ends = band.iter().flat_map(|(low, high, y)| [*low, *high, *y]);
-    let both = axis(recorded.iter().copied().chain(ends));
+    let both = Axis::for_both(recorded.iter().copied().chain(ends));
     let x_title = scale.heading("recorded");
     let panel = Panel::draw(drawing, outer, both.clone(), both.clone(), &x_title);
     let y_title = scale.heading("simulated");
