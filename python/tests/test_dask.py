@@ -275,7 +275,16 @@ def test_parts_that_are_kept_for_a_worker_that_dies_are_given_to_the_next(
     ):
         [fit] = client.run(os.getpid, workers=[client.cluster.workers[0].worker_address]).values()
         client.wait_for_workers(2)
-        made = sweep(tmp_path, lambda: kill(fit), retries=1)
+        made = sweep(tmp_path, retries=1)
+        note = made.tell
+
+        def tell(text: str) -> None:
+            note(text)
+            # The worker had two parts to begin with; all others have failed on the other one by now.
+            if "is here" in text and sum("is here" in line for line in made.told) == 2:
+                kill(fit)
+
+        made.tell = tell
         made.run(client)
     assert merged(tmp_path) == whole
 
