@@ -207,13 +207,18 @@ fn print_verdicts(text: &str) -> Result<(), CliError> {
             None => format!("{line}\n"),
         }
     };
-    print(&text.lines().map(coloured).collect::<String>())
+    // What the text itself holds is made visible first, lest the colours are.
+    write_out(&visible(text).lines().map(coloured).collect::<String>())
 }
 
-/// Writes `text` to stdout.
+/// Writes `text` to stdout, what no terminal should get made visible.
 fn print(text: &str) -> Result<(), CliError> {
+    write_out(&visible(text))
+}
+
+fn write_out(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(visible(text).as_bytes()).and_then(|()| stdout.flush()).map_err(|error| {
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| {
         match error.kind() {
             io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
             _ => error::Problem::Stdout(error).into(),

@@ -202,3 +202,19 @@ fn the_old_timer_first_estimates_a_service_when_it_goes_off_next() {
         .sum();
     figures.expect("time_to_first_estimate", parts, 1e-9);
 }
+
+/// `ipvs_proc_est_nice` and `ipvs_proc_run_estimation` compare the value that is written with the
+/// one there is; `est_cpulist` is taken anew in any case (net/netfilter/ipvs/ip_vs_ctl.c).
+#[test]
+fn a_sysctl_that_is_written_as_it_is_restarts_nothing() {
+    let figures = run(json!({
+        "workload": { "initial_services": 100 },
+        "changes": [
+            { "at": "10 s", "est_nice": 0 },
+            { "at": "12 s", "run_estimation": true },
+            { "at": "14 s", "est_nice": 3 },
+            { "at": "16 s", "est_nice": 3, "run_estimation": true },
+        ],
+    }));
+    assert_eq!(figures.get("reloads"), 1.0);
+}

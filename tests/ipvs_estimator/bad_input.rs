@@ -104,7 +104,7 @@ fn what_is_hopeless_is_a_warning() {
         (json!({ "possible_cpus": 20_000 }), "cost"),
         (
             json!({ "est_max_threads": 1, "workload": { "initial_services": 50_000 } }),
-            "est_cpulist_cpus",
+            "est_max_threads",
         ),
         (json!({ "preset": "v2", "chain_max": 200 }), "chain_max"),
         (json!({ "changes": [{ "at": "70 s", "est_nice": 1 }] }), "changes.0.at"),

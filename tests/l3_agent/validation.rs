@@ -313,8 +313,9 @@ const LINES: &str = "
 ## Lines of all modes
 
 Line fits `a + b * commands` of the same machine, for modes with and without rows above, and
-the model without variation, at 1, 20 and 500 commands (20 for rootwrap, whose line ends there). All
-are within 10 % but two at one command, which are stated as misses: their intercepts, 0.22 and 1.01
+the model without variation, at 1, 20 and 500 commands (20 for rootwrap, whose line ends there). At
+these, all are within 10 % but two at one command, which are stated as misses (of netns exec ip neigh, two commands
+still miss by 11 %): their intercepts, 0.22 and 1.01
 ms, are zero within their error, and the greatest of the modes without helper. The first one or two
 commands of a row do cost up to 1 ms more; the same spawn in a batch does not, so the model has no
 such cost.

@@ -63,6 +63,27 @@ fn every_command_that_prints_results_knows_every_form() {
     }
 }
 
+/// `script` gives the command a terminal of its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn verdicts_are_coloured_on_a_terminal_and_not_where_no_color_is_set() {
+    let seen = |no_color: &str| {
+        let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/lua-pop-stall.json");
+        let command = format!("'{}' check '{scenario}'", env!("CARGO_BIN_EXE_convsim"));
+        let output = std::process::Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .envs([("TERM", "xterm"), ("NO_COLOR", no_color)])
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let coloured = seen("");
+    assert!(coloured.contains("\x1b[32mheld\x1b[0m"), "{coloured}");
+    assert!(!coloured.contains("\\u{1b}"), "{coloured}");
+    let plain = seen("1");
+    assert!(plain.contains("held") && !plain.contains("\x1b[32m"), "{plain}");
+}
+
 #[test]
 fn every_field_is_documented() {
     let documentation =

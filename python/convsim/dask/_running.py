@@ -72,16 +72,22 @@ class Running:
             self.files = client.submit(files_task, self.files, key=key, pure=False)
         #: By worker the parts that failed on it.
         self.failures: dict[str, set[int]] = {}
+        #: All workers that were ever there.
+        self.known = self._workers()
         self.parts: dict[Future, Part] = {}
         for number in numbers:
             self._give(Part(number))
 
-    def _give(self, part: Part) -> None:
+    def _give(self, part: Part, anyhow: bool = False) -> None:
         """Gives out a part; retries are counted here, as Dask would leave them to a worker that is
-        free because it fails everything at once."""
+        free because it fails everything at once. One that failed on all that are there waits for
+        another one, if there ever was one, unless it is to be run ``anyhow``."""
         sweep = self.sweep
         workers = self._workers() if part.failures else set()
+        self.known |= workers
         fit = self._fit_for(part, workers)
+        if workers and not fit and not anyhow:
+            fit = self.known - workers - part.failed_on
         part.only = fit if fit != workers else set()
         part.stranded = None
         part.given += 1
@@ -184,7 +190,7 @@ class Running:
             if self._fit_for(part, workers) or now - part.stranded > PATIENCE:
                 del self.parts[future]
                 self.client.cancel(future, force=True)
-                self._give(part)
+                self._give(part, anyhow=True)
 
     def _ended(self) -> Iterator[Future]:
         """Each part as it ends; asks a quiet scheduler whether it is still there."""

@@ -176,7 +176,9 @@ fn check_capacity(config: &Config, findings: &mut Vec<Finding>) {
     if estimators > room {
         let problem = format!("{estimators} estimators, of which {threads} kthreads hold {room}");
         let allowed = "the rest is not estimated; allow more CPUs or kthreads".to_owned();
-        findings.push(Finding::warning("est_cpulist_cpus", problem, allowed));
+        let few =
+            if config.est_max_threads.is_some() { "est_max_threads" } else { "est_cpulist_cpus" };
+        findings.push(Finding::warning(few, problem, allowed));
     }
     let estimate_ns = prices.estimate_ns(prices.clock(config.cost.governor, 1.0));
     let row_ns = estimate_ns * f64::from(limits.tick_max);

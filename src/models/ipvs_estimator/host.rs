@@ -75,6 +75,10 @@ impl HostCpu {
         self.weight = Weight::of_nice(nice);
     }
 
+    pub fn has_nice(&self, nice: i8) -> bool {
+        self.weight == Weight::of_nice(nice)
+    }
+
     /// Kthread `slot` wants to run for `work`.
     pub fn run(&mut self, now: SimTime, slot: usize, work: SimDuration) {
         self.cpu.add_weighted(now, slot as u32, work, self.weight);

@@ -161,7 +161,7 @@ const ENTRIES: &[Entry] = &[
         detail(
             "period",
             Unit::Seconds,
-            "Mean time from one turn of the same row to the next; 2 s by design.",
+            "Mean time from one turn of the same row to the next over all kthreads, however full; 2 s by design.",
         ),
         |r| r.model.seen.period.mean(),
     ),

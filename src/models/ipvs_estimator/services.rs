@@ -191,10 +191,12 @@ impl IpvsEstimator {
         self.next_change += 1;
         self.governor = change.governor.unwrap_or(self.governor);
         self.arm_change(engine);
-        let of_sysctls = change.est_cpulist_cpus.is_some()
-            || change.est_nice.is_some()
-            || change.run_estimation.is_some();
-        if !of_sysctls {
+        // `ipvs_proc_est_nice` and `ipvs_proc_run_estimation` look at the value, while
+        // `ipvs_proc_est_cpumask_set` does not (net/netfilter/ipvs/ip_vs_ctl.c).
+        let reloads = change.est_cpulist_cpus.is_some()
+            || change.est_nice.is_some_and(|nice| !self.host.has_nice(nice))
+            || change.run_estimation.is_some_and(|on| on != self.run_estimation);
+        if !reloads {
             return;
         }
         for slot in 0..self.tasks.len() {

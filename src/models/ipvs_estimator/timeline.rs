@@ -45,7 +45,7 @@ impl IpvsEstimator {
         let values = [
             self.services_linked() as f64,
             self.temp_list.len() as f64,
-            self.layout.kthreads() as f64,
+            if self.algorithm.old_timer { 0.0 } else { self.layout.kthreads() as f64 },
             self.timeline.behind,
             self.host.busy_percent(),
         ];

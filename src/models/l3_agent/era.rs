@@ -89,7 +89,8 @@ impl Rules {
         match (kind, self.related_first) {
             (UpdateKind::Related, true) => 0,
             (UpdateKind::Rpc, true) => 1,
-            (UpdateKind::Sync | UpdateKind::PrefixDelegation, true) => 2,
+            (UpdateKind::Sync, true) => 2,
+            (UpdateKind::PrefixDelegation, true) => 3,
             (UpdateKind::Related | UpdateKind::Rpc, false) => 0,
             (UpdateKind::Sync, false) => 1,
             (UpdateKind::PrefixDelegation, false) => 2,
@@ -115,10 +116,10 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_delegation_comes_last_in_old_releases_only() {
+    fn a_prefix_delegation_comes_last_and_a_related_router_first_in_new_releases() {
         let (old, new) = (rules(Era::Liberty, 1), rules(Era::Master, 1));
         assert!(old.level(UpdateKind::PrefixDelegation) > old.level(UpdateKind::Sync));
-        assert_eq!(new.level(UpdateKind::PrefixDelegation), new.level(UpdateKind::Sync));
+        assert!(new.level(UpdateKind::PrefixDelegation) > new.level(UpdateKind::Sync));
         assert!(new.level(UpdateKind::Related) < new.level(UpdateKind::Rpc));
         assert_eq!(old.level(UpdateKind::Related), old.level(UpdateKind::Rpc));
     }
