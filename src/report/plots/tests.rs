@@ -187,6 +187,20 @@ fn a_gantt_chart_says_what_each_colour_is_and_who_each_lane_is() {
     assert!(texts.iter().any(|text| text.starts_with("a path with quite a long")), "{texts:?}");
 }
 
+#[test]
+fn a_gantt_chart_says_which_lanes_and_how_much_of_the_time_it_leaves_out() {
+    let subtitle = |record: &Record| texts(&of_replication(record)[1])[1].clone();
+    let mut part = record(40, 2, 1);
+    assert!(subtitle(&part).starts_with("24 of 40 lanes; "), "{}", subtitle(&part));
+    (part.window, part.end) = ((0.0, 4.2), 96.0);
+    assert!(subtitle(&part).starts_with("24 of 40 lanes; first 4.2 s of 96 s; "));
+    part.window = (7.5, 7.52);
+    assert!(subtitle(&part).starts_with("24 of 40 lanes; 20 ms of 96 s, from 7.5 s on; "));
+    let mut whole = record(3, 2, 1);
+    whole.window = (0.0, whole.end);
+    assert!(!subtitle(&whole).contains(" of "), "{}", subtitle(&whole));
+}
+
 fn texts(plot: &Plot) -> Vec<String> {
     let text = |mark: &Mark| match mark {
         Mark::Text { text, .. } => Some(text.clone()),
