@@ -154,7 +154,9 @@ fn legend_entries(
 ) -> Vec<Entry> {
     let Some(first) = slices.first() else { return Vec::new() };
     if lines {
-        return entries(stored, &first.series, metric, y, factor);
+        let series = slices.iter().flat_map(|slice| &slice.series);
+        let points: Vec<_> = series.flat_map(|series| &series.points).map(|p| p.1).collect();
+        return entries(stored, &first.series, &points, metric, y, factor);
     }
     let named = |(index, series): (usize, &Series<'_>)| Entry {
         look: Look::Dot(colour(index)),

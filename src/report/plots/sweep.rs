@@ -158,7 +158,8 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
     let bounds = allowed.iter().flat_map(ends);
     let y = Axis::for_figures(figures.chain(bounds).map(|value| value * factor));
 
-    let mut entries = entries(stored, &all, metric, &y, factor);
+    let of_curves: Vec<&StoredPoint> = points().map(|(_, point)| *point).collect();
+    let mut entries = entries(stored, &all, &of_curves, metric, &y, factor);
     if !allowed.is_empty() {
         let text = "range expected of the mean".to_owned();
         entries.push(Entry { look: Look::Fill(EXPECTED, 0.35), text });
@@ -187,10 +188,22 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
     Some(drawing)
 }
 
-/// What the legend says of the curves: no more than there is to see on an axis `y`.
+/// Whether `from` and `to` are apart on an axis: below it is less than the width of a curve.
+fn apart(y: &Axis, from: f64, to: f64) -> bool {
+    from.is_finite() && to.is_finite() && (y.share(from) - y.share(to)).abs() > SEEN
+}
+
+/// Whether the 95th percentile of any of `points` is apart from the mean.
+fn has_p95(points: &[&StoredPoint], metric: &str, y: &Axis, factor: f64) -> bool {
+    let figure = |point: &StoredPoint, figure| point.figure(metric, figure).value * factor;
+    points.iter().any(|p| apart(y, figure(p, Figure::Mean), figure(p, Figure::P95)))
+}
+
+/// What the legend says of the curves: no more than there is to see of `points` on an axis `y`.
 pub fn entries(
     stored: &Stored,
     all: &[Series<'_>],
+    points: &[&StoredPoint],
     metric: &str,
     y: &Axis,
     factor: f64,
@@ -200,21 +213,15 @@ pub fn entries(
         Entry { look: Look::Curve(index), text: name.to_owned() }
     };
     let mut entries: Vec<Entry> = all.iter().enumerate().map(named).collect();
-    // In shares of the axis; below it is less than the width of a curve.
-    let visible = |from: f64, to: f64| {
-        from.is_finite()
-            && to.is_finite()
-            && (y.share(from * factor) - y.share(to * factor)).abs() > SEEN
-    };
-    let points = || all.iter().flat_map(|series| &series.points).map(|(_, point)| *point);
-    let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
-    if points().any(|p| visible(mean(p).interval.low, mean(p).interval.high)) {
+    let interval = |point: &StoredPoint| point.figure(metric, Figure::Mean).interval;
+    let ends = points.iter().map(|point| interval(point));
+    if ends.into_iter().any(|ends| apart(y, ends.low * factor, ends.high * factor)) {
         let percent = format!("{:.4}", stored.summary.confidence * 100.0);
         let percent = percent.trim_end_matches('0').trim_end_matches('.');
         let text = format!("{percent} % interval of the mean");
         entries.push(Entry { look: Look::Fill(colour(0), BAND), text });
     }
-    if points().any(|p| visible(mean(p).value, p.figure(metric, Figure::P95).value)) {
+    if has_p95(points, metric, y, factor) {
         entries.push(Entry { look: Look::Thin(MUTED), text: "95th percentile".to_owned() });
     }
     entries
@@ -279,9 +286,13 @@ pub fn curve(
     if band.len() >= 4 {
         drawing.marks.push(Mark::Area { points: band, colour: colour(index), opacity: BAND });
     }
-    let points = places(&|point| point.figure(metric, Figure::P95).value);
-    let thin = Some((4.0, 3.0));
-    drawing.marks.push(Mark::Line { points, colour: colour(index), width: 1.2, dash: thin });
+    // Only what the legend names: where the two are alike, dashes beside a curve tell nothing.
+    let own: Vec<&StoredPoint> = series.points.iter().map(|(_, point)| *point).collect();
+    if has_p95(&own, metric, &panel.y, factor) {
+        let points = places(&|point| point.figure(metric, Figure::P95).value);
+        let thin = Some((4.0, 3.0));
+        drawing.marks.push(Mark::Line { points, colour: colour(index), width: 1.2, dash: thin });
+    }
     let points = places(&|point| mean(point).value);
     for at in &points {
         drawing.marks.push(Mark::Dot { at: *at, radius: 3.6, colour: colour(index) });

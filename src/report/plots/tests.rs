@@ -405,11 +405,19 @@ fn a_legend_says_nothing_of_what_cannot_be_seen() {
     };
     let band = "95 % interval of the mean".to_owned();
     assert!(entries(&results).contains(&band));
+    // One dashed line is drawn, and one stands for it in the legend.
+    let dashed = |results: &crate::report::stored::Stored| {
+        let drawn = plots(results, Some(Kind::Sweep), Some("packet_loss_duration"));
+        let marks = drawn[0].drawing.marks.iter();
+        marks.filter(|mark| matches!(mark, Mark::Line { dash: Some(_), .. })).count()
+    };
+    assert_eq!(dashed(&results), 2);
     for point in &mut results.summary.points {
         point.forget_spread();
     }
     let without = entries(&results);
     assert!(!without.contains(&band) && !without.contains(&"95th percentile".to_owned()));
+    assert_eq!(dashed(&results), 0);
 }
 
 #[test]
