@@ -398,6 +398,31 @@ fn what_was_measured_of_an_expectation_is_held_beside_what_came_out() {
 }
 
 #[test]
+fn what_misses_has_a_ring_around_its_dot_in_the_picture_and_in_the_legend() {
+    let mut results = stored(named_points(), 40);
+    let dots = |results: &crate::report::stored::Stored| {
+        let drawn = plots(results, Some(Kind::Calibration), None);
+        let marks = drawn[0].drawing.marks.iter();
+        let dot = |mark: &Mark| match mark {
+            Mark::Dot { radius, colour, .. } => Some((*colour, *radius > frame::DOT)),
+            _ => None,
+        };
+        marks.filter_map(dot).collect::<Vec<_>>()
+    };
+    let outer = (style::TARGET, true);
+    let count = |dots: &[_], which| dots.iter().filter(|dot| **dot == which).count();
+    results.summary.expectations.iter_mut().for_each(|e| e.verdict = "ok".to_owned());
+    let held = dots(&results);
+    assert_eq!(count(&held, outer), 0);
+    results.summary.expectations.iter_mut().for_each(|e| e.verdict = "MISSED".to_owned());
+    let missed = dots(&results);
+    // No mark of the legend is a dot in the colour of the ring; paper keeps both apart.
+    assert!(count(&missed, outer) >= 2);
+    assert_eq!(count(&missed, outer), count(&missed, (style::PAPER, true)));
+    assert_eq!(missed.len(), held.len() + 2 * count(&missed, outer));
+}
+
+#[test]
 fn a_legend_says_nothing_of_what_cannot_be_seen() {
     let mut results = stored(swept("", &[32, 64, 128, 256]), 12);
     let entries = |results: &crate::report::stored::Stored| {
