@@ -14,6 +14,9 @@ use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_tex
 /// The share of an axis that can be seen.
 const SEEN: f64 = 0.006;
 
+/// How many points without a value are named.
+const MOST_MISSING: usize = 6;
+
 /// The values of a swept parameter, as numbers where all are numbers, durations or rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Swept {
@@ -168,7 +171,8 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
     // A legend that is longer than the picture makes it taller.
     let height = HEIGHT.max(2.0 * MARGIN + 60.0 + entries.len() as f64 * LINE);
     let mut drawing = Drawing::new((WIDTH, height.ceil()));
-    let subtitle = scale.heading(&format!("{}, mean", column.title()));
+    let mut subtitle = scale.heading(&format!("{}, mean", column.title()));
+    subtitle.push_str(&without_value(&swept, &all, metric));
     let title = format!("{} by {}", capital(&column.title()), short_path(path));
     let top = heading(&mut drawing, &title, &subtitle);
     let right = legend(&mut drawing, &entries, top + 8.0);
@@ -186,6 +190,29 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
         }
     });
     Some(drawing)
+}
+
+/// Says where a curve has no point because no replication had a value: to leave that out unsaid
+/// would flatter what never gets done.
+fn without_value(swept: &Swept, all: &[Series<'_>], metric: &str) -> String {
+    let text = |series: &Series<'_>, x: f64| {
+        let value = swept.values.iter().find(|(_, place, _)| *place == x);
+        let value = value.map_or("", |(.., text)| text.as_str());
+        let named = all.len() > 1 && !series.name.is_empty();
+        if named { format!("{value} ({})", series.name) } else { value.to_owned() }
+    };
+    let points = all.iter().flat_map(|series| series.points.iter().map(move |p| (series, p)));
+    let missing =
+        points.filter(|(_, (_, point))| !point.figure(metric, Figure::Mean).value.is_finite());
+    let missing: Vec<String> = missing.map(|(series, (x, _))| text(series, *x)).collect();
+    match missing.len() {
+        0 => String::new(),
+        count if count > MOST_MISSING => {
+            let first = missing[..MOST_MISSING].join(", ");
+            format!("; no value at {first} and {} more", count - MOST_MISSING)
+        }
+        _ => format!("; no value at {}", missing.join(", ")),
+    }
 }
 
 /// Whether `from` and `to` are apart on an axis: below it is less than the width of a curve.

@@ -398,6 +398,45 @@ fn what_was_measured_of_an_expectation_is_held_beside_what_came_out() {
 }
 
 #[test]
+fn points_without_a_figure_are_said_to_have_none() {
+    let metric = "packet_loss_duration";
+    let forget = |mut results: crate::report::stored::Stored, points: &[usize]| {
+        for point in points {
+            results.summary.points[*point].forget_figures();
+            results.values[*point].values_mut().for_each(|values| values.fill(f64::NAN));
+        }
+        results
+    };
+    let said = |results: &_, kind| {
+        let drawn = plots(results, Some(kind), Some(metric));
+        texts(&drawn[0])
+    };
+    let one = swept("", &[32, 64, 128, 256]);
+    let results = forget(stored(one, 12), &[2, 3]);
+    let told = said(&results, Kind::Sweep);
+    assert!(told[1].ends_with("; no value at 128, 256"), "{told:?}");
+    let mut eras = swept("era A, ", &[64, 128]);
+    eras.extend(swept("era B, ", &[64, 128]));
+    let told = said(&forget(stored(eras, 12), &[3]), Kind::Sweep);
+    assert!(told[1].ends_with("; no value at 128 (era B)"), "{told:?}");
+    let many: Vec<u64> = (1..=12).collect();
+    let told = said(&forget(stored(swept("", &many), 12), &[1, 2, 3, 4, 5, 6, 7, 8]), Kind::Sweep);
+    assert!(told[1].ends_with("; no value at 2, 3, 4, 5, 6, 7 and 2 more"), "{told:?}");
+    let told = said(&forget(stored(sampled(), 12), &[4]), Kind::Sweep);
+    assert!(told[1].starts_with("no value at 1 of 31 points; "), "{told:?}");
+
+    let three = || stored(named(&["pop 1024", "pop 128", "pop 64"]), 12);
+    for kind in [Kind::Difference, Kind::Attribution] {
+        let has = |text: &str, told: &[String]| told.iter().filter(|t| *t == text).count();
+        let told = said(&forget(three(), &[2]), kind);
+        assert_eq!((has("pop 64", &told), has("no figure", &told)), (1, 1), "{told:?}");
+        assert_eq!(has("no figure", &said(&three(), kind)), 0);
+    }
+    let none = forget(three(), &[1, 2]);
+    assert!(plots(&none, Some(Kind::Difference), Some(metric)).is_empty());
+}
+
+#[test]
 fn what_misses_has_a_ring_around_its_dot_in_the_picture_and_in_the_legend() {
     let mut results = stored(named_points(), 40);
     let dots = |results: &crate::report::stored::Stored| {
