@@ -218,6 +218,15 @@ impl StoredPoint {
         }
     }
 
+    /// Takes all figures away, as where no replication got done.
+    #[cfg(test)]
+    pub fn forget_figures(&mut self) {
+        for metric in self.metrics.values_mut() {
+            let none = StoredEstimate::exactly(None);
+            *metric = StoredMetric { mean: none, p50: none, p95: none, p99: none };
+        }
+    }
+
     /// Makes all figures `value` in every replication.
     #[cfg(test)]
     pub fn set_all(&mut self, value: f64) {

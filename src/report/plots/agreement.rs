@@ -3,7 +3,7 @@
 
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
-use super::frame::{DOT, Entry, Look, Panel, heading, legend};
+use super::frame::{DOT, Entry, Look, Panel, heading, legend, ring};
 use super::style::{EXPECTED, HEIGHT, INK, MARGIN, MUTED, TARGET, TEXT, WIDTH, colour, text_width};
 use super::sweep::capital;
 use crate::report::number::Scale;
@@ -205,7 +205,7 @@ fn entries(all: &[Agreement<'_>], series: &[&str], axis: &Axis, confidence: f64)
         entries.push(entry(Look::Fill(EXPECTED, 0.3), "range expected of the simulated figure"));
     }
     if all.iter().any(|agreement| agreement.missed) {
-        entries.push(entry(Look::Dot(TARGET), "outside of it"));
+        entries.push(entry(Look::Ring(TARGET), "outside of what was expected"));
     }
     let text = format!(
         "across: least to greatest measured; up: {} % interval of the simulated",
@@ -226,7 +226,7 @@ fn mark(drawing: &mut Drawing, panel: &Panel, agreement: &Agreement<'_>, index: 
     }
     let at = panel.place(middle, value);
     if agreement.missed {
-        drawing.marks.push(Mark::Dot { at, radius: DOT + 2.0, colour: TARGET });
+        ring(drawing, at, TARGET);
     }
     drawing.marks.push(Mark::Dot { at, radius: DOT, colour });
 }

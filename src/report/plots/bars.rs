@@ -23,6 +23,8 @@ const NAMES: f64 = 270.0;
 const ROW: f64 = 34.0;
 /// Rows in one picture; of a long sweep those are kept that are evenly spread.
 const MOST_ROWS: usize = 24;
+/// Stands for the figure of a row that has none, as no replication got so far.
+const NO_FIGURE: &str = "no figure";
 
 /// Rows with an axis below them.
 pub(in crate::report) struct Rows {
@@ -195,8 +197,9 @@ pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let sums: Vec<String> = rows
         .iter()
         .map(|(_, point)| {
-            let mean = point.figure(&column.name, Figure::Mean);
-            Scale::new(column.unit(), mean.value.abs()).bound(mean.value)
+            let mean = whole(point);
+            let scale = Scale::new(column.unit(), mean.abs());
+            if mean.is_finite() { scale.bound(mean) } else { NO_FIGURE.to_owned() }
         })
         .collect();
     let widest = sums.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
@@ -254,12 +257,9 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         let pairs = stored.pairs(index, baseline, &column.name);
         pairs.means(Contrast::Difference, stored.summary.confidence)
     };
-    let compared: Vec<(&StoredPoint, Estimate)> = others
-        .iter()
-        .map(|&(index, point)| (point, to_first(index)))
-        .filter(|(_, estimate)| estimate.value.is_finite())
-        .collect();
-    if compared.is_empty() {
+    let compared: Vec<(&StoredPoint, Estimate)> =
+        others.iter().map(|&(index, point)| (point, to_first(index))).collect();
+    if !compared.iter().any(|(_, estimate)| estimate.value.is_finite()) {
         return None;
     }
     let ends = || {
@@ -285,7 +285,11 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let top = heading(&mut drawing, &title, &subtitle);
     let labels: Vec<&str> = compared.iter().map(|(p, _)| p.configuration.as_str()).collect();
     let below = scale.heading("difference");
-    let figures: Vec<String> = compared.iter().map(|(_, e)| scale.plus_minus(*e)).collect();
+    let figure = |(_, estimate): &(&StoredPoint, Estimate)| match estimate.value.is_finite() {
+        true => scale.plus_minus(*estimate),
+        false => NO_FIGURE.to_owned(),
+    };
+    let figures: Vec<String> = compared.iter().map(figure).collect();
     let widest = figures.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
     let frame = Rows::draw(&mut drawing, &labels, top + 6.0, axis, &below, widest + 24.0);
     let zero = frame.x(0.0);
@@ -304,6 +308,9 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
 }
 
 fn whisker(drawing: &mut Drawing, frame: &Rows, row: usize, estimate: Estimate, factor: f64) {
+    if !estimate.value.is_finite() {
+        return;
+    }
     let y = frame.middle(row);
     let colour = colour(if estimate.value > 0.0 { 1 } else { 0 });
     if estimate.interval.is_bounded() {

@@ -240,6 +240,14 @@ impl Drawing {
     /// # Errors
     /// What the backend and the file system say.
     pub fn write_png(&self, path: &Path) -> Result<(), DrawError> {
+        let (size, pixels) = self.pixels()?;
+        let mut file = BitMapBackend::new(path, size);
+        file.blit_bitmap((0, 0), size, &pixels).map_err(failed)?;
+        file.present().map_err(failed)
+    }
+
+    /// The width, height and colours of the PNG.
+    fn pixels(&self) -> Result<((u32, u32), Vec<u8>), DrawError> {
         // Twice as large again, then averaged: the backend has no soft edges of its own.
         const ZOOM: usize = 4;
         let (wide, high) = (self.size.0 as usize * ZOOM, self.size.1 as usize * ZOOM);
@@ -250,11 +258,7 @@ impl Drawing {
             self.paint(&root, &Medium::Bitmap, ZOOM as f64)?;
             root.present().map_err(failed)?;
         }
-        let half = halved(&pixels, wide, high);
-        let size = (wide as u32 / 2, high as u32 / 2);
-        let mut file = BitMapBackend::new(path, size);
-        file.blit_bitmap((0, 0), size, &half).map_err(failed)?;
-        file.present().map_err(failed)
+        Ok(((wide as u32 / 2, high as u32 / 2), halved(&pixels, wide, high)))
     }
 
     fn paint<D: DrawingBackend>(
@@ -310,7 +314,11 @@ fn paint<D: DrawingBackend>(
             let style = ShapeStyle { color: colour.to_rgba(), filled: false, stroke_width };
             let parts = dash.map_or_else(|| vec![points.clone()], |dash| dashes(points, dash));
             for part in parts {
-                root.draw(&PathElement::new(pixels(&part), style)).map_err(failed)?;
+                let part = pixels(&part);
+                match medium {
+                    Medium::Svg => root.draw(&PathElement::new(part, style)).map_err(failed)?,
+                    Medium::Bitmap => stroke(root, part, style)?,
+                }
             }
             Ok(())
         }
@@ -337,6 +345,24 @@ fn paint<D: DrawingBackend>(
             root.draw_text(text, &style, pixel(*at)).map_err(failed)
         }
     }
+}
+
+/// A line piece by piece with round corners. The bitmap backend makes one polygon of a whole line,
+/// which leaves out what it covers twice: a line that goes up and down within its own width.
+fn stroke<D: DrawingBackend>(
+    root: &DrawingArea<D, plotters::coord::Shift>,
+    mut points: Vec<(i32, i32)>,
+    style: ShapeStyle,
+) -> Result<(), DrawError> {
+    points.dedup();
+    for ends in points.windows(2) {
+        root.draw(&PathElement::new(ends.to_vec(), style)).map_err(failed)?;
+    }
+    let radius = (style.stroke_width / 2) as i32;
+    for corner in points.iter().skip(1).rev().skip(1) {
+        root.draw(&Circle::new(*corner, radius, style.color.filled())).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// The pieces of a dashed line through `points`.
@@ -413,5 +439,25 @@ mod tests {
         assert!(svg.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;so&quot;"));
         assert!(svg.contains("width=\"200\" height=\"50\" viewBox=\"0 0 800 200\""));
         assert_eq!(svg, drawing.svg().unwrap());
+    }
+
+    #[test]
+    fn a_line_that_goes_up_and_down_within_its_width_is_seen_in_a_bitmap() {
+        let mut drawing = Drawing::new((100.0, 50.0));
+        // Spikes of no width, and of less than that of the line.
+        let mut points = vec![(5.0, 40.0)];
+        for (x, width) in [(20.0, 0.0), (40.0, 0.3), (60.0, 1.0), (80.0, 1.4)] {
+            points.extend([(x, 40.0), (x, 10.0), (x + width, 10.0), (x + width, 40.0)]);
+        }
+        points.push((95.0, 40.0));
+        drawing.line(points, INK, 1.5);
+        let ((wide, high), pixels) = drawing.pixels().unwrap();
+        assert_eq!((wide, high), (200, 100));
+        let dark = |x: usize, y: usize| pixels[(y * wide as usize + x) * 3] < 100;
+        for x in [20, 40, 60, 80] {
+            assert!((20..80).all(|y| dark(2 * x, y) || dark(2 * x - 1, y)), "the spike at {x}");
+        }
+        assert!((10..190).all(|x| dark(x, 79) || dark(x, 80)), "the base");
+        assert!(!(0..wide as usize).any(|x| dark(x, 16)), "above");
     }
 }

@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::style::{
-    GRID, INK, MARGIN, MUTED, TEXT, TITLE, WIDTH, clipped, colour, dash, lines, text_width,
+    GRID, INK, MARGIN, MUTED, PAPER, TEXT, TITLE, WIDTH, clipped, colour, dash, lines, text_width,
 };
 
 /// Room for a line of letters.
@@ -34,6 +34,8 @@ pub enum Look {
     Swatch(RGBColor),
     /// A dot.
     Dot(RGBColor),
+    /// A ring around a dot, as [`ring`] draws it.
+    Ring(RGBColor),
     /// What was measured, as [`measured`] draws it.
     Measured,
     /// Two ranges, one across and one up.
@@ -145,7 +147,7 @@ impl Look {
     /// The length of its sample.
     const fn width(self) -> f64 {
         match self {
-            Self::Swatch(_) | Self::Dot(_) => SWATCH,
+            Self::Swatch(_) | Self::Dot(_) | Self::Ring(_) => SWATCH,
             _ => SAMPLE,
         }
     }
@@ -178,11 +180,18 @@ fn sample(drawing: &mut Drawing, look: Look, (x, y): Place) {
             let at = (x + SWATCH / 2.0, y);
             drawing.marks.push(Mark::Dot { at, radius: DOT, colour });
         }
+        Look::Ring(colour) => ring(drawing, (x + SWATCH / 2.0, y), colour),
         Look::Fill(colour, opacity) => {
             let area = Area { left: x, top: y - 5.0, right: x + SAMPLE, bottom: y + 5.0 };
             drawing.marks.push(Mark::Box { area, colour, opacity });
         }
     }
+}
+
+/// A ring with room for a dot that stays apart from it, whatever the colour of either.
+pub fn ring(drawing: &mut Drawing, at: Place, colour: RGBColor) {
+    drawing.marks.push(Mark::Dot { at, radius: DOT + 3.0, colour });
+    drawing.marks.push(Mark::Dot { at, radius: DOT + 1.25, colour: PAPER });
 }
 
 /// A measured range from `top` down to `bottom`: an upright with a bar at each end.

@@ -4,6 +4,8 @@ use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark};
 use super::frame::{LINE, heading, legend_above, legend_height, swatches};
 use super::style::{GRID, HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, colour, text_width};
+use crate::models::Unit;
+use crate::report::number::Scale;
 use crate::report::timeline::{LaneRecord, Record};
 
 /// Kinds with a colour of their own; the others share the last.
@@ -14,6 +16,11 @@ const LANE: f64 = 20.0;
 const HAIR: f64 = 1.0;
 /// The widest the names of lanes become.
 const NAMES: f64 = 170.0;
+/// Kinds of events that are named.
+const MOST_EVENTS: usize = 6;
+/// The share of the time that counts as all of it: what goes on before the first chain begins and
+/// after the last ends is seldom missed.
+const WHOLE: f64 = 0.9;
 
 /// The picture.
 #[must_use]
@@ -110,18 +117,36 @@ fn kinds(record: &Record) -> Vec<String> {
     kinds.into_iter().map(|(name, _)| name.to_owned()).collect()
 }
 
+/// What is left out comes first: what does not fit is cut at the end.
 fn subtitle(record: &Record) -> String {
-    let marked = record.lanes.iter().any(|lane| !lane.marks.is_empty());
-    let mut names: Vec<&str> = record.events.iter().map(|events| events.name.as_str()).collect();
-    let more = names.len() > 6;
-    names.truncate(6);
-    let mut text = match (marked, more) {
-        (false, _) => String::new(),
-        (true, false) => format!("uprights: {}", names.join(", ")),
-        (true, true) => format!("uprights: {} and others", names.join(", ")),
-    };
-    if record.ends_early {
-        text.push_str(super::timeline::ENDS_EARLY);
+    let mut said: Vec<String> = Vec::new();
+    if record.lanes.len() < record.lanes_in_all {
+        said.push(format!("{} of {} lanes", record.lanes.len(), record.lanes_in_all));
     }
-    text.trim_start_matches("; ").to_owned()
+    said.extend(time_shown(record));
+    if record.ends_early {
+        said.push(super::timeline::ENDS_EARLY.trim_start_matches("; ").to_owned());
+    }
+    if record.lanes.iter().any(|lane| !lane.marks.is_empty()) {
+        let events = record.events.iter().take(MOST_EVENTS);
+        let names: Vec<&str> = events.map(|events| events.name.as_str()).collect();
+        let more = if record.events.len() > MOST_EVENTS { " and others" } else { "" };
+        said.push(format!("uprights: {}{more}", names.join(", ")));
+    }
+    said.join("; ")
+}
+
+/// Which part of the time is drawn, where it is not about all of it.
+fn time_shown(record: &Record) -> Option<String> {
+    let (start, end) = record.window;
+    if end - start >= WHOLE * record.end {
+        return None;
+    }
+    let text = |time: f64| Scale::new(Unit::Seconds, time).bound(time);
+    let (length, all) = (text(end - start), text(record.end));
+    Some(if start <= 0.0 {
+        format!("first {length} of {all}")
+    } else {
+        format!("{length} of {all}, from {} on", text(start))
+    })
 }

@@ -1,6 +1,8 @@
 //! A metric against each of several parameters that are swept together, side by side: with the
 //! others held still where the sweep is a grid, else over all points.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::axis::Axis;
@@ -117,7 +119,17 @@ fn draw(
     let head = MARGIN + 90.0 + LINE;
     let height = if rows == 1 { HEIGHT } else { head + rows as f64 * ROW + MARGIN };
     let mut drawing = Drawing::new((WIDTH, height.ceil()));
-    let top = heading(&mut drawing, title, subtitle);
+    let ids = |of: &dyn Fn(f64) -> bool| -> BTreeSet<&str> {
+        let points = points().filter(|(_, point)| of(mean(point).value));
+        points.map(|(_, point)| point.id.as_str()).collect()
+    };
+    let (missing, count) = (ids(&|value| !value.is_finite()).len(), ids(&|_| true).len());
+    // First, as the end of a long subtitle is cut.
+    let subtitle = match missing {
+        0 => subtitle.to_owned(),
+        _ => format!("no value at {missing} of {count} points; {subtitle}"),
+    };
+    let top = heading(&mut drawing, title, &subtitle);
     let top = legend_above(&mut drawing, &legend, top);
     let y_title = scale.heading(&format!("{}, mean", column.title()));
     drawing.text((MARGIN, top + LINE * 0.5), y_title, MUTED, Align::Left);
@@ -154,7 +166,9 @@ fn legend_entries(
 ) -> Vec<Entry> {
     let Some(first) = slices.first() else { return Vec::new() };
     if lines {
-        return entries(stored, &first.series, metric, y, factor);
+        let series = slices.iter().flat_map(|slice| &slice.series);
+        let points: Vec<_> = series.flat_map(|series| &series.points).map(|p| p.1).collect();
+        return entries(stored, &first.series, &points, metric, y, factor);
     }
     let named = |(index, series): (usize, &Series<'_>)| Entry {
         look: Look::Dot(colour(index)),

@@ -14,6 +14,9 @@ use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_tex
 /// The share of an axis that can be seen.
 const SEEN: f64 = 0.006;
 
+/// How many points without a value are named.
+const MOST_MISSING: usize = 6;
+
 /// The values of a swept parameter, as numbers where all are numbers, durations or rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Swept {
@@ -158,7 +161,8 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
     let bounds = allowed.iter().flat_map(ends);
     let y = Axis::for_figures(figures.chain(bounds).map(|value| value * factor));
 
-    let mut entries = entries(stored, &all, metric, &y, factor);
+    let of_curves: Vec<&StoredPoint> = points().map(|(_, point)| *point).collect();
+    let mut entries = entries(stored, &all, &of_curves, metric, &y, factor);
     if !allowed.is_empty() {
         let text = "range expected of the mean".to_owned();
         entries.push(Entry { look: Look::Fill(EXPECTED, 0.35), text });
@@ -167,7 +171,8 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
     // A legend that is longer than the picture makes it taller.
     let height = HEIGHT.max(2.0 * MARGIN + 60.0 + entries.len() as f64 * LINE);
     let mut drawing = Drawing::new((WIDTH, height.ceil()));
-    let subtitle = scale.heading(&format!("{}, mean", column.title()));
+    let mut subtitle = scale.heading(&format!("{}, mean", column.title()));
+    subtitle.push_str(&without_value(&swept, &all, metric));
     let title = format!("{} by {}", capital(&column.title()), short_path(path));
     let top = heading(&mut drawing, &title, &subtitle);
     let right = legend(&mut drawing, &entries, top + 8.0);
@@ -187,10 +192,45 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawi
     Some(drawing)
 }
 
-/// What the legend says of the curves: no more than there is to see on an axis `y`.
+/// Says where a curve has no point because no replication had a value: to leave that out unsaid
+/// would flatter what never gets done.
+fn without_value(swept: &Swept, all: &[Series<'_>], metric: &str) -> String {
+    let text = |series: &Series<'_>, x: f64| {
+        let value = swept.values.iter().find(|(_, place, _)| *place == x);
+        let value = value.map_or("", |(.., text)| text.as_str());
+        let named = all.len() > 1 && !series.name.is_empty();
+        if named { format!("{value} ({})", series.name) } else { value.to_owned() }
+    };
+    let points = all.iter().flat_map(|series| series.points.iter().map(move |p| (series, p)));
+    let missing =
+        points.filter(|(_, (_, point))| !point.figure(metric, Figure::Mean).value.is_finite());
+    let missing: Vec<String> = missing.map(|(series, (x, _))| text(series, *x)).collect();
+    match missing.len() {
+        0 => String::new(),
+        count if count > MOST_MISSING => {
+            let first = missing[..MOST_MISSING].join(", ");
+            format!("; no value at {first} and {} more", count - MOST_MISSING)
+        }
+        _ => format!("; no value at {}", missing.join(", ")),
+    }
+}
+
+/// Whether `from` and `to` are apart on an axis: below it is less than the width of a curve.
+fn apart(y: &Axis, from: f64, to: f64) -> bool {
+    from.is_finite() && to.is_finite() && (y.share(from) - y.share(to)).abs() > SEEN
+}
+
+/// Whether the 95th percentile of any of `points` is apart from the mean.
+fn has_p95(points: &[&StoredPoint], metric: &str, y: &Axis, factor: f64) -> bool {
+    let figure = |point: &StoredPoint, figure| point.figure(metric, figure).value * factor;
+    points.iter().any(|p| apart(y, figure(p, Figure::Mean), figure(p, Figure::P95)))
+}
+
+/// What the legend says of the curves: no more than there is to see of `points` on an axis `y`.
 pub fn entries(
     stored: &Stored,
     all: &[Series<'_>],
+    points: &[&StoredPoint],
     metric: &str,
     y: &Axis,
     factor: f64,
@@ -200,21 +240,15 @@ pub fn entries(
         Entry { look: Look::Curve(index), text: name.to_owned() }
     };
     let mut entries: Vec<Entry> = all.iter().enumerate().map(named).collect();
-    // In shares of the axis; below it is less than the width of a curve.
-    let visible = |from: f64, to: f64| {
-        from.is_finite()
-            && to.is_finite()
-            && (y.share(from * factor) - y.share(to * factor)).abs() > SEEN
-    };
-    let points = || all.iter().flat_map(|series| &series.points).map(|(_, point)| *point);
-    let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
-    if points().any(|p| visible(mean(p).interval.low, mean(p).interval.high)) {
+    let interval = |point: &StoredPoint| point.figure(metric, Figure::Mean).interval;
+    let ends = points.iter().map(|point| interval(point));
+    if ends.into_iter().any(|ends| apart(y, ends.low * factor, ends.high * factor)) {
         let percent = format!("{:.4}", stored.summary.confidence * 100.0);
         let percent = percent.trim_end_matches('0').trim_end_matches('.');
         let text = format!("{percent} % interval of the mean");
         entries.push(Entry { look: Look::Fill(colour(0), BAND), text });
     }
-    if points().any(|p| visible(mean(p).value, p.figure(metric, Figure::P95).value)) {
+    if has_p95(points, metric, y, factor) {
         entries.push(Entry { look: Look::Thin(MUTED), text: "95th percentile".to_owned() });
     }
     entries
@@ -279,9 +313,13 @@ pub fn curve(
     if band.len() >= 4 {
         drawing.marks.push(Mark::Area { points: band, colour: colour(index), opacity: BAND });
     }
-    let points = places(&|point| point.figure(metric, Figure::P95).value);
-    let thin = Some((4.0, 3.0));
-    drawing.marks.push(Mark::Line { points, colour: colour(index), width: 1.2, dash: thin });
+    // Only what the legend names: where the two are alike, dashes beside a curve tell nothing.
+    let own: Vec<&StoredPoint> = series.points.iter().map(|(_, point)| *point).collect();
+    if has_p95(&own, metric, &panel.y, factor) {
+        let points = places(&|point| point.figure(metric, Figure::P95).value);
+        let thin = Some((4.0, 3.0));
+        drawing.marks.push(Mark::Line { points, colour: colour(index), width: 1.2, dash: thin });
+    }
     let points = places(&|point| mean(point).value);
     for at in &points {
         drawing.marks.push(Mark::Dot { at: *at, radius: 3.6, colour: colour(index) });

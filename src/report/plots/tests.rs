@@ -187,6 +187,20 @@ fn a_gantt_chart_says_what_each_colour_is_and_who_each_lane_is() {
     assert!(texts.iter().any(|text| text.starts_with("a path with quite a long")), "{texts:?}");
 }
 
+#[test]
+fn a_gantt_chart_says_which_lanes_and_how_much_of_the_time_it_leaves_out() {
+    let subtitle = |record: &Record| texts(&of_replication(record)[1])[1].clone();
+    let mut part = record(40, 2, 1);
+    assert!(subtitle(&part).starts_with("24 of 40 lanes; "), "{}", subtitle(&part));
+    (part.window, part.end) = ((0.0, 4.2), 96.0);
+    assert!(subtitle(&part).starts_with("24 of 40 lanes; first 4.2 s of 96 s; "));
+    part.window = (7.5, 7.52);
+    assert!(subtitle(&part).starts_with("24 of 40 lanes; 20 ms of 96 s, from 7.5 s on; "));
+    let mut whole = record(3, 2, 1);
+    whole.window = (0.0, whole.end);
+    assert!(!subtitle(&whole).contains(" of "), "{}", subtitle(&whole));
+}
+
 fn texts(plot: &Plot) -> Vec<String> {
     let text = |mark: &Mark| match mark {
         Mark::Text { text, .. } => Some(text.clone()),
@@ -384,6 +398,70 @@ fn what_was_measured_of_an_expectation_is_held_beside_what_came_out() {
 }
 
 #[test]
+fn points_without_a_figure_are_said_to_have_none() {
+    let metric = "packet_loss_duration";
+    let forget = |mut results: crate::report::stored::Stored, points: &[usize]| {
+        for point in points {
+            results.summary.points[*point].forget_figures();
+            results.values[*point].values_mut().for_each(|values| values.fill(f64::NAN));
+        }
+        results
+    };
+    let said = |results: &_, kind| {
+        let drawn = plots(results, Some(kind), Some(metric));
+        texts(&drawn[0])
+    };
+    let one = swept("", &[32, 64, 128, 256]);
+    let results = forget(stored(one, 12), &[2, 3]);
+    let told = said(&results, Kind::Sweep);
+    assert!(told[1].ends_with("; no value at 128, 256"), "{told:?}");
+    let mut eras = swept("era A, ", &[64, 128]);
+    eras.extend(swept("era B, ", &[64, 128]));
+    let told = said(&forget(stored(eras, 12), &[3]), Kind::Sweep);
+    assert!(told[1].ends_with("; no value at 128 (era B)"), "{told:?}");
+    let many: Vec<u64> = (1..=12).collect();
+    let told = said(&forget(stored(swept("", &many), 12), &[1, 2, 3, 4, 5, 6, 7, 8]), Kind::Sweep);
+    assert!(told[1].ends_with("; no value at 2, 3, 4, 5, 6, 7 and 2 more"), "{told:?}");
+    let told = said(&forget(stored(sampled(), 12), &[4]), Kind::Sweep);
+    assert!(told[1].starts_with("no value at 1 of 31 points; "), "{told:?}");
+
+    let three = || stored(named(&["pop 1024", "pop 128", "pop 64"]), 12);
+    for kind in [Kind::Difference, Kind::Attribution] {
+        let has = |text: &str, told: &[String]| told.iter().filter(|t| *t == text).count();
+        let told = said(&forget(three(), &[2]), kind);
+        assert_eq!((has("pop 64", &told), has("no figure", &told)), (1, 1), "{told:?}");
+        assert_eq!(has("no figure", &said(&three(), kind)), 0);
+    }
+    let none = forget(three(), &[1, 2]);
+    assert!(plots(&none, Some(Kind::Difference), Some(metric)).is_empty());
+}
+
+#[test]
+fn what_misses_has_a_ring_around_its_dot_in_the_picture_and_in_the_legend() {
+    let mut results = stored(named_points(), 40);
+    let dots = |results: &crate::report::stored::Stored| {
+        let drawn = plots(results, Some(Kind::Calibration), None);
+        let marks = drawn[0].drawing.marks.iter();
+        let dot = |mark: &Mark| match mark {
+            Mark::Dot { radius, colour, .. } => Some((*colour, *radius > frame::DOT)),
+            _ => None,
+        };
+        marks.filter_map(dot).collect::<Vec<_>>()
+    };
+    let outer = (style::TARGET, true);
+    let count = |dots: &[_], which| dots.iter().filter(|dot| **dot == which).count();
+    results.summary.expectations.iter_mut().for_each(|e| e.verdict = "ok".to_owned());
+    let held = dots(&results);
+    assert_eq!(count(&held, outer), 0);
+    results.summary.expectations.iter_mut().for_each(|e| e.verdict = "MISSED".to_owned());
+    let missed = dots(&results);
+    // No mark of the legend is a dot in the colour of the ring; paper keeps both apart.
+    assert!(count(&missed, outer) >= 2);
+    assert_eq!(count(&missed, outer), count(&missed, (style::PAPER, true)));
+    assert_eq!(missed.len(), held.len() + 2 * count(&missed, outer));
+}
+
+#[test]
 fn a_legend_says_nothing_of_what_cannot_be_seen() {
     let mut results = stored(swept("", &[32, 64, 128, 256]), 12);
     let entries = |results: &crate::report::stored::Stored| {
@@ -391,11 +469,19 @@ fn a_legend_says_nothing_of_what_cannot_be_seen() {
     };
     let band = "95 % interval of the mean".to_owned();
     assert!(entries(&results).contains(&band));
+    // One dashed line is drawn, and one stands for it in the legend.
+    let dashed = |results: &crate::report::stored::Stored| {
+        let drawn = plots(results, Some(Kind::Sweep), Some("packet_loss_duration"));
+        let marks = drawn[0].drawing.marks.iter();
+        marks.filter(|mark| matches!(mark, Mark::Line { dash: Some(_), .. })).count()
+    };
+    assert_eq!(dashed(&results), 2);
     for point in &mut results.summary.points {
         point.forget_spread();
     }
     let without = entries(&results);
     assert!(!without.contains(&band) && !without.contains(&"95th percentile".to_owned()));
+    assert_eq!(dashed(&results), 0);
 }
 
 #[test]

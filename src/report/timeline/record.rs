@@ -2,7 +2,7 @@
 //! results: a picture has so many pixels, and a record no more than it takes to fill them.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -26,9 +26,9 @@ const MOST_CHAINS: f64 = 20.0;
 const FEW_SPANS: usize = 6;
 /// From so many parts of the resolution on, spans that follow each other are told apart.
 const SEEN: f64 = 6.0;
-/// Most lanes, and most of them for those that the others wait for.
-const MOST_LANES: usize = 20;
-const MOST_SERVERS: usize = 6;
+/// Most lanes, and how many of them are left to those that wait for the others.
+const MOST_LANES: usize = 24;
+const LEFT_TO_WAITING: usize = 6;
 /// Most rows within a lane whose spans overlap.
 const MOST_ROWS: u16 = 12;
 
@@ -51,6 +51,9 @@ pub struct Record {
     pub events: Vec<Events>,
     /// What lasted, lane by lane, in the time of `window`.
     pub lanes: Vec<LaneRecord>,
+    /// How many lanes there were, with those that are left out; 0 where that is not known.
+    #[serde(default)]
+    pub lanes_in_all: usize,
     /// From when to when the lanes are shown, in seconds.
     pub window: (f64, f64),
     /// Whether more went on than a record holds, so that it ends before the replication.
@@ -111,7 +114,7 @@ impl Record {
         let ends = ends.chain(trace.instants.iter().map(|instant| instant.time));
         let end = ends.chain(trace.levels.iter().map(|level| level.time)).max();
         let end = seconds(end.unwrap_or(SimTime::ZERO));
-        let shown = lanes(timeline);
+        let (shown, lanes_in_all) = lanes(timeline);
         let window = window(timeline, &shown, end);
         Self {
             version: VERSION,
@@ -121,6 +124,7 @@ impl Record {
             levels: levels(timeline, end),
             events: events(timeline, end),
             lanes: shown.into_iter().map(|lane| lane_record(timeline, lane, window)).collect(),
+            lanes_in_all,
             window,
             ends_early: !trace.has_room(),
         }
@@ -247,9 +251,9 @@ fn events(timeline: Timeline<'_>, end: f64) -> Vec<Events> {
     all
 }
 
-/// The lanes to show: those that the others wait for and are busiest, then those of the longest
-/// chains, or the busiest where there are no chains.
-fn lanes(timeline: Timeline<'_>) -> Vec<Lane> {
+/// The lanes to show: those that the others wait for, then those of the longest chains, or the
+/// busiest where there are no chains; and how many there are in all.
+fn lanes(timeline: Timeline<'_>) -> (Vec<Lane>, usize) {
     let trace = timeline.trace;
     let mut busy: BTreeMap<Lane, f64> = BTreeMap::new();
     for span in &trace.spans {
@@ -262,25 +266,22 @@ fn lanes(timeline: Timeline<'_>) -> Vec<Lane> {
         lanes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     };
     longest_first(&mut servers);
-    let most_servers = if others.is_empty() {
-        MOST_LANES
-    } else {
-        MOST_SERVERS.max(MOST_LANES / 2 - others.len().min(MOST_LANES / 2))
-    };
-    servers.truncate(most_servers);
+    let mut all: BTreeSet<Lane> = servers.iter().chain(&others).map(|(lane, _)| *lane).collect();
     let mut chains: BTreeMap<Lane, f64> = BTreeMap::new();
     for chain in trace.chains.iter().filter(|chain| !is_server(&chain.lane)) {
         let length = chains.entry(chain.lane).or_default();
         *length = length.max(chain.end.since(chain.start).as_seconds());
     }
     if !chains.is_empty() {
+        all.extend(chains.keys());
         others = chains.into_iter().collect();
     }
+    servers.truncate(MOST_LANES - others.len().min(LEFT_TO_WAITING));
     longest_first(&mut others);
     others.truncate(MOST_LANES - servers.len());
     servers.sort_by_key(|(lane, _)| *lane);
     others.sort_by_key(|(lane, _)| *lane);
-    servers.into_iter().chain(others).map(|(lane, _)| lane).collect()
+    (servers.into_iter().chain(others).map(|(lane, _)| lane).collect(), all.len())
 }
 
 /// The time of the chains that are shown, or around the longest where that is little of it; all of

@@ -226,3 +226,31 @@ fn spans_that_follow_each_other_are_told_apart_where_they_can_be_seen() {
     assert_eq!(bars(51), 51);
     assert_eq!(bars(5_000), 1);
 }
+
+#[test]
+fn every_worker_has_a_lane_and_those_left_out_are_counted() {
+    let components = ["agent".to_owned()];
+    let record = |workers: u32, clients: u32| {
+        let mut trace = Trace::default();
+        for number in 0..workers + clients {
+            let lane = Lane { component: 0, lane: number };
+            if number < workers {
+                trace.name_server(lane, "worker");
+            } else {
+                trace.name_lane(lane, "client");
+            }
+            trace.span(lane, "busy", (at(0), at(100 + u64::from(number))), 0);
+        }
+        let timeline = Timeline { components: &components, trace: &trace };
+        Record::new(timeline, "newton", "0".to_owned())
+    };
+    let shown = |workers, clients| {
+        let record = record(workers, clients);
+        let of = |name: &str| record.lanes.iter().filter(|lane| lane.name == name).count();
+        (of("worker"), of("client"), record.lanes_in_all)
+    };
+    assert_eq!(shown(1, 20), (1, 20, 21));
+    assert_eq!(shown(8, 64), (8, 16, 72));
+    assert_eq!(shown(64, 2), (22, 2, 66));
+    assert_eq!(shown(64, 64), (18, 6, 128));
+}
