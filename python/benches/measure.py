@@ -132,6 +132,10 @@ if __name__ == "__main__":
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--replications", type=int, help="of each point")
     asked = parser.parse_args()
+    if not asked.binary.is_file():
+        parser.error(f"{asked.binary} is no file; cargo build --release makes target/release/convsim")
+    if asked.rounds < 1:
+        parser.error(f"--rounds {asked.rounds}: allowed is 1 or more")
     binary = str(asked.binary.resolve())
     os.chdir(Path(__file__).resolve().parents[2])
     compare = {"run": compare_run, "dask": compare_dask}[asked.what]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import warnings
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from convsim import _convsim
+from convsim._convsim import ConvsimError
 
 #: Columns before the metrics, as in ``results.csv``; swept parameters come after ``configuration``.
 FIRST_COLUMNS = (
@@ -108,6 +110,7 @@ def summary(
     :param by: what tells the groups apart.
     :param confidence: of all intervals, between 0 and 1; that of the scenario by default.
     :param group: how many successive replications belong together: 2 for antithetic pairs.
+    :raises ConvsimError: if the rows lack a column that is asked for.
 
     >>> import convsim
     >>> rows = convsim.run("scenarios/chassis-packet-pop-batch.json", replications=50,
@@ -127,13 +130,22 @@ def summary(
     elif isinstance(metrics, str):
         metrics = [metrics]
     entries = []
-    keys = [by] if isinstance(by, str) else list(by)
+    metrics, keys = list(metrics), [by] if isinstance(by, str) else list(by)
+    for name in [*metrics, *keys]:
+        if name not in rows.columns:
+            raise ConvsimError(_unknown(name, [str(column) for column in rows.columns]))
     for names, part in rows.groupby(keys, observed=True, sort=False):
         for metric in metrics:
             values = part[metric].to_numpy(dtype=np.float64)
             entry = dict(zip(keys, names, strict=True))
             entries.append(entry | {"metric": metric} | _figures(values, confidence, group))
     return pd.DataFrame(entries)
+
+
+def _unknown(name: object, columns: list[str]) -> str:
+    near = difflib.get_close_matches(str(name), columns, 1)
+    hint = f'did you mean "{near[0]}"? ' if near else ""
+    return f'the rows have no column "{name}": {hint}there are {", ".join(columns)}'
 
 
 def _as_run(rows: pd.DataFrame, what: str, asked: Any, otherwise: Any) -> Any:

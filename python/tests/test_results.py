@@ -316,3 +316,11 @@ def test_what_a_scenario_says_can_be_read():
     assert scenario.metrics.loc["packet_loss_duration", "unit"] == "s"
     assert [file.name for file in scenario.files] == ["chassis-packet-pop-batch.json"]
     assert scenario.warnings == []
+
+
+def test_a_column_that_the_rows_lack_is_named_with_those_they_have():
+    rows = convsim.run(CHASSIS, configurations="pop 128", replications=2)
+    with pytest.raises(convsim.ConvsimError, match='did you mean "packet_loss_duration"'):
+        convsim.summary(rows, "packet_los_duration")
+    with pytest.raises(convsim.ConvsimError, match='no column "x": there are point, configuration'):
+        convsim.summary(rows, "packet_loss_duration", by="x")
