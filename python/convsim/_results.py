@@ -101,7 +101,8 @@ def summary(
     :meth:`~pandas.DataFrame.merge`; a warning then says what is taken instead.
 
     A row for each group of ``by`` and metric; the columns are ``count`` (replications that have
-    the figure), ``mean`` with ``mean_low`` and ``mean_high`` (Student's t), ``standard_deviation``,
+    the figure), ``mean`` with ``mean_low`` and ``mean_high`` (Student's t; Wilson for a metric that is
+    0 or 1 in each replication, of which ``rows.attrs`` has the names), ``standard_deviation``,
     ``min``, ``p50``, ``p95``, ``p99`` with ``_low`` and ``_high`` (order statistics; infinite where
     there are too few replications for that end), ``max``.
 
@@ -129,6 +130,7 @@ def summary(
         metrics = [name for name in rows.columns[first:] if name not in LAST_COLUMNS]
     elif isinstance(metrics, str):
         metrics = [metrics]
+    probabilities = rows.attrs.get("probabilities", ())
     entries = []
     metrics, keys = list(metrics), [by] if isinstance(by, str) else list(by)
     for name in [*metrics, *keys]:
@@ -137,8 +139,8 @@ def summary(
     for names, part in rows.groupby(keys, observed=True, sort=False):
         for metric in metrics:
             values = part[metric].to_numpy(dtype=np.float64)
-            entry = dict(zip(keys, names, strict=True))
-            entries.append(entry | {"metric": metric} | _figures(values, confidence, group))
+            entry = dict(zip(keys, names, strict=True)) | {"metric": metric}
+            entries.append(entry | _figures(values, confidence, group, metric in probabilities))
     return pd.DataFrame(entries)
 
 
@@ -161,8 +163,10 @@ def _as_run(rows: pd.DataFrame, what: str, asked: Any, otherwise: Any) -> Any:
     return rows.attrs.get(what, otherwise)
 
 
-def _figures(values: np.ndarray, confidence: float, together: int) -> dict[str, float]:
-    figures = _convsim.summarise(values, confidence, together)
+def _figures(
+    values: np.ndarray, confidence: float, together: int, probability: bool
+) -> dict[str, float]:
+    figures = _convsim.summarise(values, confidence, together, probability)
     count, mean, deviation, least, p50, p95, p99, most = figures
     return {
         "count": count,

@@ -269,6 +269,7 @@ def run(
     frame = rows_frame(columns, json.loads(loaded.points()))
     frame.attrs |= {
         "scenario": loaded.name, "confidence": loaded.confidence, "group": loaded.group,
+        "probabilities": [name for name, unit, *_ in loaded.metrics() if unit == "probability"],
     }  # fmt: skip
     return frame
 

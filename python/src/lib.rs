@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 
 use convsim::experiment::MetricSummary;
 use convsim::front::Refused;
+use convsim::models::Unit;
 use convsim::scenario::GivenFiles;
 use convsim::statistics::Estimate;
 
@@ -69,7 +70,7 @@ fn solve(
 }
 
 /// The figures of `summary.csv` for the values of one point, replication by replication, of which so
-/// many in a row as `group` says belong together: how many are numbers, mean, standard deviation,
+/// many in a row as `group` says belong together: of 0 and 1 with the interval of a `probability`. How many are numbers, mean, standard deviation,
 /// minimum, p50, p95, p99, maximum; a figure with an interval is (value, low, high).
 #[pyfunction]
 #[allow(clippy::type_complexity)]
@@ -77,9 +78,11 @@ fn summarise(
     values: PyReadonlyArray1<'_, f64>,
     confidence: f64,
     group: u64,
+    probability: bool,
 ) -> (u64, [f64; 3], f64, f64, [f64; 3], [f64; 3], [f64; 3], f64) {
     let values = values.as_array().iter().copied().collect();
-    let summary = MetricSummary::grouped(values, confidence, group.max(1));
+    let unit = if probability { Unit::Probability } else { Unit::Count };
+    let summary = MetricSummary::of_unit(unit, values, confidence, group.max(1));
     let ends = |e: Estimate| [e.value, e.interval.low, e.interval.high];
     let MetricSummary { count, mean, standard_deviation, min, p50, p95, p99, max, .. } = summary;
     (count, ends(mean), standard_deviation, min, ends(p50), ends(p95), ends(p99), max)

@@ -13,6 +13,7 @@ use convsim::experiment::expectation::settle_expectations;
 use convsim::experiment::precision::settle_replications;
 use convsim::experiment::{self, Batch, KeptValues, RowSink, Verdict, replay, shard};
 use convsim::front::{self, Asked};
+use convsim::models::Unit;
 use convsim::report::main_columns;
 use convsim::scenario::{Point, RelativeTo, Scenario, Seeding, Statistic};
 use convsim::statistics::Estimate;
@@ -267,8 +268,11 @@ impl Loaded {
         };
         let (kept, failures) = self.kept(py, threads, progress, &[first, second], &chosen)?;
         let group = self.scenario.run.group() as usize;
+        let probability = |column: usize| columns[column].metric.unit == Unit::Probability;
+        // What is independent of each other; of probabilities the values themselves.
         let means = |point| {
-            let of = |&column: &usize| group_means(kept.values(point, column), group);
+            let size = |column| if probability(column) { 1 } else { group };
+            let of = |&column: &usize| group_means(kept.values(point, column), size(column));
             chosen.iter().map(of).collect::<Vec<_>>()
         };
         let (of_first, of_second) = (means(first), means(second));
@@ -280,7 +284,7 @@ impl Loaded {
                 unit: columns[column].metric.unit,
                 first,
                 second,
-                groups: [1, 1],
+                groups: if probability(column) { [group, group] } else { [1, 1] },
             })
             .collect();
         let run = &self.scenario.run;

@@ -195,7 +195,7 @@ fn example_bound(unit: &str) -> &'static str {
     match unit {
         "s" => "\"10 s\"",
         "1/s" => "\"100/s\"",
-        "share" => "\"5 %\"",
+        "share" | "probability" => "\"5 %\"",
         _ => "10",
     }
 }

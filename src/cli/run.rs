@@ -298,7 +298,7 @@ pub fn write_results(
     let mut table = ResultsParquet::new(scenario, &columns, reached, file).map_err(failed)?;
     let mut kept = KeptValues::for_expectations(scenario, &columns);
     let mut first = true;
-    let summaries = summarise(&scenario.run, columns.len(), tasks, |summariser| {
+    let summaries = summarise(&scenario.run, &columns, tasks, |summariser| {
         if std::mem::replace(&mut first, false) {
             let sinks: &mut [&mut (dyn RowSink + Send)] =
                 &mut [&mut rows, &mut table, &mut kept, summariser];

@@ -274,7 +274,7 @@ impl Asked {
         let columns = scenario.columns();
         let metrics = &self.question.metrics;
         if metrics.is_empty() {
-            let mean = |column| FigureOf { column: Some(column), statistic: Statistic::Mean };
+            let mean = |column| FigureOf::of(column, Statistic::Mean, &columns);
             return Ok(main_columns(scenario, &columns).into_iter().map(mean).collect());
         }
         let read = |text: &String| {

@@ -370,7 +370,7 @@ impl Asked {
             .map(|(index, point)| (*index, point.configuration.clone()))
             .unzip();
         let settings = self.settings(points.len());
-        let objective = Objective { least, indifference };
+        let objective = Objective { least, indifference, statistic: figure.statistic };
         let count = points.len();
         let mut source = ScenarioSource::new(scenario, points, figure, *threads, progress);
         let best = best(&mut source, count, objective, settings).map_err(Problem::Start)?;

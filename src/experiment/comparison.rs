@@ -5,7 +5,29 @@ use crate::scenario::Statistic;
 use crate::statistics::independent::Independent;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Contrast, Pairs};
-use crate::statistics::{Estimate, Moments};
+use crate::statistics::{Estimate, Moments, Rate};
+
+impl Sides<'_> {
+    /// The mean of the side number `side`, whose values are `own`. Of pairs only what has its
+    /// counterpart among `others` counts, so that the means differ by the mean difference.
+    fn mean(
+        &self,
+        own: &[f64],
+        others: &[f64],
+        side: usize,
+        (pairing, confidence): (Pairing, f64),
+    ) -> Estimate {
+        let paired = |at: &usize| {
+            pairing == Pairing::Independent || others.get(*at).is_some_and(|other| !other.is_nan())
+        };
+        let numbers =
+            (0..own.len()).filter(paired).map(|at| own[at]).filter(|value| !value.is_nan());
+        if self.unit == Unit::Probability {
+            return Rate::of(numbers).grouped(self.groups[side] as u64).estimate(confidence);
+        }
+        numbers.collect::<Moments>().mean_estimate(confidence)
+    }
+}
 
 /// How the replications of the two belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +49,8 @@ pub struct Sides<'v> {
     pub first: &'v [f64],
     /// Of the second configuration.
     pub second: &'v [f64],
-    /// How many values in a row belong together, on each side.
+    /// How many values in a row belong together, on each side. For means each value is the mean of
+    /// a group, except of probabilities.
     pub groups: [usize; 2],
 }
 
@@ -41,9 +64,9 @@ pub struct Compared {
     /// Pairs of replications in which both have the figure; of independent ones those of the side
     /// with fewer.
     pub pairs: u64,
-    /// The mean of the first configuration, with its interval.
+    /// The mean of the first configuration, with its interval; of pairs that of the pairs.
     pub first: Estimate,
-    /// The mean of the second configuration, with its interval.
+    /// The mean of the second configuration, in the same way.
     pub second: Estimate,
     /// The second less the first.
     pub difference: Estimate,
@@ -57,8 +80,15 @@ pub struct Compared {
     pub p_value: f64,
 }
 
-/// The two samples of a comparison.
-enum Samples {
+/// The two samples of a comparison, the second before the first.
+struct Samples {
+    unit: Unit,
+    /// How many values in a row belong together, on each side.
+    groups: [usize; 2],
+    values: Values,
+}
+
+enum Values {
     Paired(Pairs),
     Independent(Independent),
 }
@@ -66,37 +96,46 @@ enum Samples {
 impl Samples {
     /// The second against the first.
     fn new(pairing: Pairing, sides: &Sides<'_>) -> Self {
-        let Sides { first, second, groups: [group, other], .. } = *sides;
-        match pairing {
+        let Sides { first, second, unit, groups: [group, other], .. } = *sides;
+        let groups = [other, group];
+        let values = match pairing {
             // Only what is run in the same way can be paired, so both groups are of one size.
-            Pairing::Paired => Self::Paired(Pairs::grouped(second, first, group)),
+            Pairing::Paired => Values::Paired(Pairs::grouped(second, first, group)),
             Pairing::Independent => {
-                Self::Independent(Independent::grouped(second, first, [other, group]))
+                Values::Independent(Independent::grouped(second, first, groups))
             }
-        }
+        };
+        Self { unit, groups, values }
     }
 
     fn count(&self) -> usize {
-        match self {
-            Self::Paired(pairs) => pairs.count(),
-            Self::Independent(samples) => samples.count(),
+        match &self.values {
+            Values::Paired(pairs) => pairs.count(),
+            Values::Independent(samples) => samples.count(),
         }
     }
 
     fn p_value(&self) -> f64 {
-        match self {
-            Self::Paired(pairs) => pairs.p_value(),
-            Self::Independent(samples) => samples.p_value(),
+        match (&self.values, self.unit) {
+            (Values::Paired(pairs), Unit::Probability) => pairs.p_value_of_rates(),
+            (Values::Paired(pairs), _) => pairs.p_value(),
+            (Values::Independent(samples), Unit::Probability) => samples.p_value_of_rates(),
+            (Values::Independent(samples), _) => samples.p_value(),
         }
     }
 
     fn contrasted(&self, statistic: Statistic, contrast: Contrast, confidence: f64) -> Estimate {
-        match self {
-            Self::Paired(pairs) => {
-                super::expectation::contrasted(pairs, statistic, contrast, confidence)
+        let statistic = statistic.of(self.unit);
+        match &self.values {
+            Values::Paired(pairs) => {
+                let size = self.groups[0];
+                super::expectation::contrasted(pairs, size, statistic, contrast, confidence)
             }
-            Self::Independent(samples) => match statistic {
-                Statistic::Mean | Statistic::NotConverged => samples.means(contrast, confidence),
+            Values::Independent(samples) => match statistic {
+                Statistic::Mean => samples.means(contrast, confidence),
+                Statistic::Probability | Statistic::NotConverged => {
+                    samples.rates(self.groups, contrast, confidence)
+                }
                 Statistic::P50 => samples.quantiles(0.50, contrast, confidence),
                 Statistic::P95 => samples.quantiles(0.95, contrast, confidence),
                 Statistic::P99 => samples.quantiles(0.99, contrast, confidence),
@@ -112,18 +151,14 @@ impl Samples {
 pub fn compare(sides: &[Sides<'_>], pairing: Pairing, confidence: f64) -> Vec<Compared> {
     let samples: Vec<Samples> = sides.iter().map(|side| Samples::new(pairing, side)).collect();
     let p_values = holm(&samples.iter().map(Samples::p_value).collect::<Vec<_>>());
-    let mean = |values: &[f64]| {
-        let numbers = values.iter().copied().filter(|value| !value.is_nan());
-        numbers.collect::<Moments>().mean_estimate(confidence)
-    };
     let compared = sides.iter().zip(&samples).zip(p_values);
     compared
         .map(|((side, samples), p_value)| Compared {
             metric: side.metric.to_owned(),
             unit: side.unit,
             pairs: samples.count() as u64,
-            first: mean(side.first),
-            second: mean(side.second),
+            first: side.mean(side.first, side.second, 0, (pairing, confidence)),
+            second: side.mean(side.second, side.first, 1, (pairing, confidence)),
             difference: samples.contrasted(Statistic::Mean, Contrast::Difference, confidence),
             ratio: samples.contrasted(Statistic::Mean, Contrast::Ratio, confidence),
             saved: (pairing == Pairing::Paired).then(|| {

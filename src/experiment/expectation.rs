@@ -204,10 +204,12 @@ fn judge_one(
         }
         (Some(column), None) => {
             let values = kept.values(places.point, column);
-            figure(values, expectation.statistic, confidence, group)
+            let statistic = expectation.statistic.of(columns[column].metric.unit);
+            figure(values, statistic, confidence, group)
         }
         (Some(column), Some((other, contrast))) => {
-            let means = expectation.statistic == Statistic::Mean;
+            let statistic = expectation.statistic.of(columns[column].metric.unit);
+            let means = statistic == Statistic::Mean;
             let size = group as usize;
             let (here, there) = (kept.values(places.point, column), kept.values(other, column));
             let pairs = if means {
@@ -215,7 +217,7 @@ fn judge_one(
             } else {
                 Pairs::grouped(here, there, size)
             };
-            let got = contrasted(&pairs, expectation.statistic, contrast, confidence);
+            let got = contrasted(&pairs, size, statistic, contrast, confidence);
             (got, pairs.count() as u64)
         }
     };
@@ -239,8 +241,9 @@ fn figure(values: &[f64], statistic: Statistic, confidence: f64, group: u64) -> 
         Statistic::P50 => quantile(numbers, 0.50, confidence, group),
         Statistic::P95 => quantile(numbers, 0.95, confidence, group),
         Statistic::P99 => quantile(numbers, 0.99, confidence, group),
-        Statistic::Mean | Statistic::NotConverged => {
-            mean_estimate(values, group as usize, confidence)
+        Statistic::Mean => mean_estimate(values, group as usize, confidence),
+        Statistic::Probability | Statistic::NotConverged => {
+            Rate::of(numbers).grouped(group).estimate(confidence)
         }
     };
     (estimate, count)
@@ -251,14 +254,20 @@ fn quantile(numbers: Vec<f64>, probability: f64, confidence: f64, group: u64) ->
     Sorted::new(numbers).quantile_estimate_at(probability, ranks)
 }
 
+/// The contrast of two configurations, of which so many pairs in a row as `size` says belong
+/// together; of means they are the means of these.
 pub(super) fn contrasted(
     pairs: &Pairs,
+    size: usize,
     statistic: Statistic,
     contrast: Contrast,
     confidence: f64,
 ) -> Estimate {
     match statistic {
-        Statistic::Mean | Statistic::NotConverged => pairs.means(contrast, confidence),
+        Statistic::Mean => pairs.means(contrast, confidence),
+        Statistic::Probability | Statistic::NotConverged => {
+            pairs.rates(size, contrast, confidence)
+        }
         Statistic::P50 => pairs.quantiles(0.50, contrast, confidence),
         Statistic::P95 => pairs.quantiles(0.95, contrast, confidence),
         Statistic::P99 => pairs.quantiles(0.99, contrast, confidence),

@@ -78,8 +78,8 @@ pub fn settle_replications(
         batches.retain_mut(|batch| {
             let done = batch.replications.end;
             let values = kept.values(batch.point, column).to_vec();
-            let summary =
-                MetricSummary::grouped(values, scenario.run.confidence, scenario.run.group());
+            let (unit, run) = (columns[column].metric.unit, &scenario.run);
+            let summary = MetricSummary::of_unit(unit, values, run.confidence, run.group());
             let known = relative_half_width(&summary, precision.statistic) <= precision.relative;
             let next = more(done, scenario.run.group()).min(precision.max_replications);
             batch.replications = done..next;

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::row::{Row, RowSink, Status};
 use super::schedule::Batch;
-use crate::scenario::RunSettings;
+use crate::models::Unit;
+use crate::scenario::{MetricColumn, RunSettings};
 use crate::statistics::grouped::{mean_estimate, quantile_ranks, variance_gain};
 use crate::statistics::{Estimate, Moments, Rate, Sorted};
 
@@ -15,7 +16,8 @@ pub struct MetricSummary {
     /// Replications that have this figure. Fewer than the point has where it did not come about
     /// in some; all figures below are over these.
     pub count: u64,
-    /// The mean with its Student-t interval, over the means of antithetic pairs if there are such.
+    /// The mean with its Student-t interval, over the means of antithetic pairs if there are such; of
+    /// a probability with its Wilson interval, for which a pair counts as one.
     pub mean: Estimate,
     /// For antithetic pairs: how much smaller the variance of the mean is than with as many
     /// independent replications. NaN otherwise.
@@ -38,16 +40,22 @@ impl MetricSummary {
     /// Of `values`, each of which is independent of the others; NaN does not count.
     #[must_use]
     pub fn new(values: Vec<f64>, confidence: f64) -> Self {
-        Self::grouped(values, confidence, 1)
+        Self::of_unit(Unit::Count, values, confidence, 1)
     }
 
-    /// Of `values`, replication by replication; NaN does not count. So many in a row as `group` says
-    /// belong together.
+    /// Of `values` in `unit`, replication by replication; NaN does not count. So many in a row as
+    /// `group` says belong together.
     #[must_use]
-    pub fn grouped(mut values: Vec<f64>, confidence: f64, group: u64) -> Self {
+    pub fn of_unit(unit: Unit, mut values: Vec<f64>, confidence: f64, group: u64) -> Self {
         let size = group as usize;
-        let grouped = (group > 1)
-            .then(|| (mean_estimate(&values, size, confidence), variance_gain(&values, size)));
+        let mean = match (unit, group) {
+            (Unit::Probability, _) => {
+                Some(Rate::of(values.iter().copied()).grouped(group).estimate(confidence))
+            }
+            (_, 0..=1) => None,
+            _ => Some(mean_estimate(&values, size, confidence)),
+        };
+        let variance_gain = if group > 1 { variance_gain(&values, size) } else { f64::NAN };
         values.retain(|value| !value.is_nan());
         let sorted = Sorted::new(values);
         let moments: Moments = sorted.values().iter().copied().collect();
@@ -58,8 +66,8 @@ impl MetricSummary {
         };
         Self {
             count,
-            mean: grouped.map_or_else(|| moments.mean_estimate(confidence), |(mean, _)| mean),
-            variance_gain: grouped.map_or(f64::NAN, |(_, gain)| gain),
+            mean: mean.unwrap_or_else(|| moments.mean_estimate(confidence)),
+            variance_gain,
             standard_deviation: moments.standard_deviation(),
             min: moments.min(),
             p50: quantile(0.50),
@@ -104,6 +112,8 @@ pub struct Summariser {
     group: u64,
     /// The columns that are summarised.
     columns: Range<usize>,
+    /// The units of all columns; those beyond are counts.
+    units: Vec<Unit>,
     current: Option<Collected>,
     finished: Vec<PointSummary>,
 }
@@ -121,13 +131,20 @@ impl Summariser {
     #[must_use]
     pub const fn new(confidence: f64) -> Self {
         let columns = 0..usize::MAX;
-        Self { confidence, group: 1, columns, current: None, finished: Vec::new() }
+        Self {
+            confidence,
+            group: 1,
+            columns,
+            units: Vec::new(),
+            current: None,
+            finished: Vec::new(),
+        }
     }
 
-    /// With the intervals that `run` asks for.
+    /// With the intervals that `run` asks for, of columns in these units.
     #[must_use]
-    pub fn of_run(run: &RunSettings) -> Self {
-        Self { group: run.group(), ..Self::new(run.confidence) }
+    pub fn of_run(run: &RunSettings, units: Vec<Unit>) -> Self {
+        Self { group: run.group(), units, ..Self::new(run.confidence) }
     }
 
     /// Only of these columns, so that less has to be kept at once.
@@ -149,14 +166,17 @@ impl Summariser {
         let [converged, .., failed] = collected.statuses;
         let judged = replications - failed;
         let rate = Rate::new(judged - converged, judged).grouped(self.group);
-        let summarise = |values| MetricSummary::grouped(values, self.confidence, self.group);
+        let summarise = |(at, values)| {
+            let unit = self.units.get(self.columns.start + at).copied().unwrap_or(Unit::Count);
+            MetricSummary::of_unit(unit, values, self.confidence, self.group)
+        };
         self.finished.push(PointSummary {
             point: collected.point,
             replications,
             statuses: collected.statuses,
             failure: collected.failure,
             not_converged: rate.estimate(self.confidence),
-            metrics: collected.values.into_iter().map(summarise).collect(),
+            metrics: collected.values.into_iter().enumerate().map(summarise).collect(),
         });
     }
 }
@@ -169,23 +189,24 @@ fn own<'f>(columns: &Range<usize>, figures: &'f [f64]) -> &'f [f64] {
 /// Figures that are kept at once, 8 bytes each.
 const KEPT_FIGURES: u64 = 14_000_000;
 
-/// Summarises the `columns` columns of `tasks` in as many passes as keep memory bounded. `replay`
+/// Summarises all `columns` of `tasks` in as many passes as keep memory bounded. `replay`
 /// gives all rows to a sink; the first time, whoever else wants them can have them, too.
 ///
 /// # Errors
 /// The first error of `replay`.
 pub fn summarise(
     run: &RunSettings,
-    columns: usize,
+    columns: &[MetricColumn],
     tasks: &[Batch],
     mut replay: impl FnMut(&mut (dyn RowSink + Send)) -> io::Result<()>,
 ) -> io::Result<Vec<PointSummary>> {
     let most = tasks.iter().map(|task| task.replications.end).max().unwrap_or(0).max(1);
     let at_once =
-        usize::try_from(KEPT_FIGURES / most).unwrap_or(usize::MAX).clamp(1, columns.max(1));
+        usize::try_from(KEPT_FIGURES / most).unwrap_or(usize::MAX).clamp(1, columns.len().max(1));
+    let units: Vec<Unit> = columns.iter().map(|column| column.metric.unit).collect();
     let mut summaries: Vec<PointSummary> = Vec::new();
-    for first in (0..columns.max(1)).step_by(at_once) {
-        let mut summariser = Summariser::of_run(run).of_columns(first..first + at_once);
+    for first in (0..columns.len().max(1)).step_by(at_once) {
+        let mut summariser = Summariser::of_run(run, units.clone()).of_columns(first..first + at_once);
         replay(&mut summariser)?;
         let part = summariser.finish();
         if summaries.is_empty() {

@@ -84,6 +84,9 @@ pub enum Unit {
     Count,
     /// A share between 0 and 1.
     Share,
+    /// Whether something came about in a replication: 1 if so, else 0. The mean over replications
+    /// is its probability.
+    Probability,
     /// A plain ratio.
     Ratio,
     /// Events per second.
@@ -98,6 +101,7 @@ impl Unit {
             Self::Seconds => "s",
             Self::Count | Self::Ratio => "1",
             Self::Share => "share",
+            Self::Probability => "probability",
             Self::PerSecond => "1/s",
         }
     }

@@ -26,6 +26,7 @@ pub fn subject(expectation: &Expectation) -> String {
     let figure = match expectation.statistic {
         Statistic::NotConverged => "share not converged".to_owned(),
         Statistic::Mean => format!("mean {}", expectation.metric),
+        Statistic::Probability => format!("probability of {}", expectation.metric),
         Statistic::P50 => format!("p50 of {}", expectation.metric),
         Statistic::P95 => format!("p95 of {}", expectation.metric),
         Statistic::P99 => format!("p99 of {}", expectation.metric),

@@ -27,7 +27,7 @@ impl Scale {
             Unit::Seconds if largest == 0.0 || largest >= 0.1 => (1.0, "s"),
             Unit::Seconds if largest >= 1e-4 => (1e3, "ms"),
             Unit::Seconds => (1e6, "us"),
-            Unit::Share => (100.0, "%"),
+            Unit::Share | Unit::Probability => (100.0, "%"),
             Unit::Count | Unit::Ratio => (1.0, ""),
             Unit::PerSecond => (1.0, "1/s"),
         };

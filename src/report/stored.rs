@@ -184,7 +184,7 @@ impl StoredColumn {
     /// Its unit.
     #[must_use]
     pub fn unit(&self) -> Unit {
-        let all = [Unit::Seconds, Unit::Share, Unit::PerSecond];
+        let all = [Unit::Seconds, Unit::Share, Unit::Probability, Unit::PerSecond];
         all.into_iter().find(|unit| unit.symbol() == self.unit).unwrap_or(Unit::Count)
     }
 

@@ -409,7 +409,7 @@ pub(super) fn read_bound(value: &Value, unit: BoundUnit) -> Result<f64, Problem>
             Err(Problem::BareNumber { value: shown(), allowed })
         }
         (_, Value::Number(number)) => Ok(number.as_f64().unwrap_or(f64::NAN)),
-        (BoundUnit::Of(Unit::Share) | BoundUnit::Ratio, Value::String(text)) => {
+        (BoundUnit::Of(Unit::Share | Unit::Probability) | BoundUnit::Ratio, Value::String(text)) => {
             read_percent(text).ok_or_else(|| Problem::WrongType { value: shown(), allowed })
         }
         _ => Err(Problem::WrongType { value: shown(), allowed }),
@@ -425,6 +425,7 @@ pub(super) const fn allowed_bound(unit: BoundUnit) -> &'static str {
             "this metric is a rate: a number and /s, /min or /h, for instance \"1500/s\""
         }
         BoundUnit::Of(Unit::Share) => "this metric is a share: 0.05 or \"5 %\"",
+        BoundUnit::Of(Unit::Probability) => "this metric is a probability: 0.05 or \"5 %\"",
         BoundUnit::Of(Unit::Count | Unit::Ratio) => "this metric has no unit: a plain number",
         BoundUnit::Ratio => "a ratio has no unit: a plain number, or \"5 %\"",
     }

@@ -47,6 +47,13 @@ const STATISTICS: [(&str, Statistic); 4] = [
 const NOT_CONVERGED: &str = "not_converged";
 
 impl FigureOf {
+    /// `statistic` of the metric `column` of `columns`.
+    #[must_use]
+    pub fn of(column: usize, statistic: Statistic, columns: &[MetricColumn]) -> Self {
+        let unit = columns.get(column).map_or(Unit::Count, |column| column.metric.unit);
+        Self { column: Some(column), statistic: statistic.of(unit) }
+    }
+
     /// Reads `METRIC` (its mean), `METRIC.STATISTIC` or `not_converged`.
     ///
     /// # Errors
@@ -59,11 +66,11 @@ impl FigureOf {
         let find = |name: &str| columns.iter().position(|column| column.name == name);
         // A metric's own name may end like a statistic: latency.p99.
         if let Some(column) = find(text) {
-            return Ok(Self { column: Some(column), statistic: Statistic::Mean });
+            return Ok(Self::of(column, Statistic::Mean, columns));
         }
         let split = text.rsplit_once('.').and_then(|(metric, name)| {
             let (_, statistic) = STATISTICS.into_iter().find(|(known, _)| *known == name)?;
-            Some(Self { column: Some(find(metric)?), statistic })
+            Some(Self::of(find(metric)?, statistic, columns))
         });
         split.ok_or_else(|| {
             let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
@@ -94,6 +101,7 @@ impl FigureOf {
             Statistic::P50 => format!("p50 of {name}"),
             Statistic::P95 => format!("p95 of {name}"),
             Statistic::P99 => format!("p99 of {name}"),
+            Statistic::Probability => format!("probability of {name}"),
             _ => format!("mean {name}"),
         }
     }
@@ -119,7 +127,10 @@ impl FigureOf {
     /// That it is none.
     pub fn best(text: &str, columns: &[MetricColumn]) -> Result<Self, TargetError> {
         let figure = Self::read(text, columns)?;
-        if matches!(figure.statistic, Statistic::Mean | Statistic::NotConverged) {
+        if matches!(
+            figure.statistic,
+            Statistic::Mean | Statistic::Probability | Statistic::NotConverged
+        ) {
             return Ok(figure);
         }
         Err(TargetError {

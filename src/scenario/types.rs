@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::question::{SensitivityQuestion, SolveQuestion};
 use crate::engine::SimDuration;
-use crate::models::{Connection, Metric, ModelConfig, ModelKind};
+use crate::models::{Connection, Metric, ModelConfig, ModelKind, Unit};
 
 /// A scenario ready to run.
 #[derive(Clone, Debug)]
@@ -199,6 +199,22 @@ pub enum Statistic {
     Max,
     /// The share of replications that did not converge; needs no metric.
     NotConverged,
+    /// The mean of a metric that is 0 or 1 in each replication, which is a probability. Files and
+    /// command lines call it the mean.
+    #[serde(skip)]
+    #[schemars(skip)]
+    Probability,
+}
+
+impl Statistic {
+    /// What it is of a metric in `unit`.
+    #[must_use]
+    pub const fn of(self, unit: Unit) -> Self {
+        match (self, unit) {
+            (Self::Mean, Unit::Probability) => Self::Probability,
+            _ => self,
+        }
+    }
 }
 
 /// What an expectation compares with.

@@ -7,6 +7,8 @@ use rand_distr::{Distribution, Exp1};
 use super::paired::{Contrast, Pairs};
 use super::*;
 use crate::engine::{Stream, StreamSeed};
+use crate::experiment::MetricSummary;
+use crate::models::Unit;
 
 const EXPERIMENTS: u64 = 1_000;
 
@@ -50,6 +52,22 @@ fn the_interval_of_a_binomial_rate_covers_it() {
             Rate::new(hits, 400).estimate(0.95)
         });
         assert!((0.93..=0.97).contains(&share), "{truth}: {share}");
+    }
+}
+
+/// Rare and few: here a Student-t interval covers in half of the experiments, because nothing
+/// happened in the others. Wilson's is above 95 % on average; the count is discrete.
+#[test]
+fn the_interval_of_a_rare_probability_covers_it() {
+    for (truth, count) in [(1.0 / 30.0, 20), (1.0 / 30.0, 50), (1.0 / 6.0, 20), (0.01, 100)] {
+        let values = |stream: &mut Stream| -> Vec<f64> {
+            (0..count).map(|_| f64::from(stream.random::<f64>() < truth)).collect()
+        };
+        let summary = |stream: &mut Stream| {
+            MetricSummary::of_unit(Unit::Probability, values(stream), 0.95, 1).mean
+        };
+        let share = coverage(truth, summary);
+        assert!((0.92..=0.99).contains(&share), "{truth} of {count}: {share}");
     }
 }
 

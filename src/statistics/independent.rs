@@ -2,6 +2,7 @@
 //! streams of their own.
 //!
 //! - Differences of means: Welch (1947), with the degrees of freedom of Satterthwaite (1946).
+//! - Differences and ratios of rates: Newcombe (1998); equality by Fisher's exact test.
 //! - Ratios of means: Fieller (1954) without covariance, with the same degrees of freedom.
 //! - Differences and ratios of quantiles: the percentile bootstrap (Efron 1979), each side drawn by
 //!   itself, with a fixed seed.
@@ -13,6 +14,7 @@ use super::interval::{Estimate, Interval, student_quantile};
 use super::moments::Moments;
 use super::paired::{Contrast, RESAMPLES, bounded_by, fieller};
 use super::quantile::quantile_of;
+use super::rate::Rate;
 use crate::engine::StreamSeed;
 
 /// Values of two configurations.
@@ -64,6 +66,27 @@ impl Independent {
             }
             Contrast::Ratio => fieller(x.mean(), y.mean(), errors.map(|error| t * t * error), 0.0),
         }
+    }
+
+    /// The difference or ratio of how often either is 1, where all values are 0 or 1. So many values
+    /// in a row as `sizes` says of each side count as one.
+    #[must_use]
+    pub fn rates(&self, sizes: [usize; 2], contrast: Contrast, confidence: f64) -> Estimate {
+        let [first, second] = self.as_rates();
+        let [one, other] = sizes.map(|size| size as u64);
+        first.grouped(one).contrasted(second.grouped(other), contrast, confidence)
+    }
+
+    /// The p value of "either is 1 equally often", where all values are 0 or 1; see
+    /// [`Rate::p_value`].
+    #[must_use]
+    pub fn p_value_of_rates(&self) -> f64 {
+        let [first, second] = self.as_rates();
+        first.p_value(second)
+    }
+
+    fn as_rates(&self) -> [Rate; 2] {
+        [&self.first, &self.second].map(|values| Rate::of(values.items().iter().copied()))
     }
 
     /// The p value of "the means are equal"; NaN below two values on either side.

@@ -2,16 +2,18 @@
 //! of the other.
 //!
 //! - Differences of means: Student-t over the differences.
+//! - Differences and ratios of rates: those of [`super::rate`], which take the two as independent.
 //! - Ratios of means: Fieller (1954), exact for normal data, over the pairs.
 //! - Differences and ratios of quantiles: the percentile bootstrap over pairs (Efron 1979), with a
 //!   fixed seed so that the same data give the same interval.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{Binomial, ContinuousCDF, Discrete, StudentsT};
 
 use super::grouped::Drawn;
 use super::interval::{Estimate, Interval, student_quantile};
 use super::moments::Moments;
 use super::quantile::{quantile_of, quantile_of_sorted};
+use super::rate::{Rate, no_likelier};
 use crate::engine::StreamSeed;
 
 /// Resamples of the bootstrap.
@@ -71,6 +73,33 @@ impl Pairs {
             Contrast::Difference => self.differences().mean_estimate(confidence),
             Contrast::Ratio => self.ratio_of_means(confidence),
         }
+    }
+
+    /// The difference or ratio of how often either is 1, where all values are 0 or 1. So many pairs in
+    /// a row as `size` says count as one.
+    #[must_use]
+    pub fn rates(&self, size: usize, contrast: Contrast, confidence: f64) -> Estimate {
+        let rate = |of: fn(&(f64, f64)) -> f64| {
+            Rate::of(self.pairs().iter().map(of)).grouped(size as u64)
+        };
+        rate(|pair| pair.0).contrasted(rate(|pair| pair.1), contrast, confidence)
+    }
+
+    /// The p value of "either is 1 equally often", where all values are 0 or 1: the exact form of
+    /// the test of McNemar (1947), over the pairs in which they differ. NaN without pairs.
+    #[must_use]
+    pub fn p_value_of_rates(&self) -> f64 {
+        if self.pairs().is_empty() {
+            return f64::NAN;
+        }
+        let only = |first: bool| {
+            let differ = |pair: &&(f64, f64)| (pair.0 > 0.5) == first && (pair.1 > 0.5) != first;
+            self.pairs().iter().filter(differ).count() as u64
+        };
+        let (first, second) = (only(true), only(false));
+        let differ = first + second;
+        let Ok(either) = Binomial::new(0.5, differ) else { return f64::NAN };
+        no_likelier(0..=differ, first, |k| either.ln_pmf(k))
     }
 
     /// The p value of "the means are equal", by Student's t over the differences; NaN below two
@@ -197,6 +226,22 @@ mod tests {
         assert!((difference.value - 2.005).abs() < 1e-9);
         assert!(difference.interval.half_width() < 0.002);
         assert!(pairs.p_value() < 1e-12);
+    }
+
+    #[test]
+    fn equal_rates_are_tested_as_by_mcnemar() {
+        // 10 pairs in which only the first is 1, 2 in which only the second is: twice the lower tail
+        // of a fair coin, 2 (1 + 12 + 66) / 4096.
+        let first: Vec<f64> = (0..40).map(|i| f64::from(i < 20)).collect();
+        let second: Vec<f64> = (0..40).map(|i| f64::from((10..22).contains(&i))).collect();
+        let pairs = Pairs::new(&first, &second);
+        assert!((pairs.p_value_of_rates() - 158.0 / 4096.0).abs() < 1e-12);
+        assert_eq!(Pairs::new(&first, &first).p_value_of_rates(), 1.0);
+        let rates = pairs.rates(1, Contrast::Difference, 0.95);
+        assert_eq!(rates, Rate::new(20, 40).difference(Rate::new(12, 40), 0.95));
+        // Two by two they are worth half as many.
+        let halves = pairs.rates(2, Contrast::Difference, 0.95);
+        assert_eq!(halves, Rate::new(10, 20).difference(Rate::new(6, 20), 0.95));
     }
 
     #[test]

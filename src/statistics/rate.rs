@@ -1,6 +1,9 @@
 //! The interval of a rate: so many out of so many.
 
+use statrs::distribution::{Discrete, Hypergeometric};
+
 use super::interval::{Estimate, Interval, normal_quantile};
+use super::paired::Contrast;
 
 /// `hits` out of `trials`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,6 +18,40 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// Of values of which each is 1 where it happened and 0 where not; NaN does not count.
+    #[must_use]
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut rate = Self::new(0, 0);
+        for value in values.into_iter().filter(|value| !value.is_nan()) {
+            rate.trials += 1;
+            rate.hits += u64::from(value > 0.5);
+        }
+        rate
+    }
+
+    /// `self - other` or `self / other`, as [`Rate::difference`] and [`Rate::ratio`] say.
+    #[must_use]
+    pub fn contrasted(self, other: Self, contrast: Contrast, confidence: f64) -> Estimate {
+        match contrast {
+            Contrast::Difference => self.difference(other, confidence),
+            Contrast::Ratio => self.ratio(other, confidence),
+        }
+    }
+
+    /// The p value of "the rates are equal", for trials that have nothing to do with each other: the
+    /// exact test of Fisher (1935), two-sided by the sum of what is no likelier than what was seen.
+    /// NaN without trials.
+    #[must_use]
+    pub fn p_value(self, other: Self) -> f64 {
+        let (hits, trials) = (self.hits + other.hits, self.trials + other.trials);
+        if self.trials == 0 || other.trials == 0 {
+            return f64::NAN;
+        }
+        let Ok(of_both) = Hypergeometric::new(trials, hits, self.trials) else { return f64::NAN };
+        no_likelier((hits + self.trials).saturating_sub(trials)..=hits.min(self.trials), self.hits, |k| {
+            of_both.ln_pmf(k)
+        })
+    }
     /// Of trials of which each is independent of all others.
     #[must_use]
     pub const fn new(hits: u64, trials: u64) -> Self {
@@ -87,6 +124,18 @@ impl Rate {
     }
 }
 
+/// The probability of all outcomes that are no likelier than `seen`.
+pub(super) fn no_likelier(
+    outcomes: std::ops::RangeInclusive<u64>,
+    seen: u64,
+    ln_probability: impl Fn(u64) -> f64,
+) -> f64 {
+    // Outcomes that are equally likely differ by rounding.
+    let most = ln_probability(seen) + 1e-9;
+    let likely = outcomes.map(ln_probability).filter(|&of| of <= most);
+    likely.map(libm::exp).sum::<f64>().min(1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +166,17 @@ mod tests {
         let ratio = Rate::new(5, 10).ratio(Rate::new(0, 10), 0.95);
         assert_eq!(ratio.interval.high, f64::INFINITY);
         assert!(ratio.interval.low > 0.5);
+    }
+
+    #[test]
+    fn equal_rates_are_tested_as_by_fisher() {
+        // The tea of Fisher (1935): three of four cups right, and one of four; (1 + 16 + 16 + 1)/70.
+        let p_value = |a, b, c, d| Rate::new(a, b).p_value(Rate::new(c, d));
+        assert!((p_value(3, 4, 1, 4) - 34.0 / 70.0).abs() < 1e-9);
+        assert!((p_value(0, 20, 0, 30) - 1.0).abs() < 1e-9);
+        // 2 / C(20, 10).
+        assert!((p_value(10, 10, 0, 10) - 2.0 / 184_756.0).abs() < 1e-12);
+        assert!(p_value(0, 0, 1, 2).is_nan());
     }
 
     #[test]

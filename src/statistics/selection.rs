@@ -8,6 +8,7 @@
 //! in any way: common random numbers only make it faster.
 
 use super::moments::Moments;
+use super::rate::Rate;
 
 /// What is chosen, and how surely.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +19,17 @@ pub struct SelectionSettings {
     pub indifference: f64,
     /// Whether less is better.
     pub least: bool,
+    /// Whether each figure is 0 or 1. A first stage in which nothing happened then does not pass
+    /// for one without variance: the variance of a difference is at least that of two rates
+    /// with two hits and two misses more (Agresti and Coull 1998).
+    pub rates: bool,
+}
+
+/// The variance of a value that is 0 or 1, from `values` with two of each added.
+fn variance(values: &[f64]) -> f64 {
+    let rate = Rate::of(values.iter().copied());
+    let share = (rate.hits + 2) as f64 / (rate.trials + 4) as f64;
+    share * (1.0 - share)
 }
 
 /// The state of a selection: who is left, after how many replications.
@@ -54,7 +66,8 @@ impl Selection {
         for (i, here) in figures.iter().enumerate() {
             for (l, there) in figures.iter().enumerate() {
                 let differences: Moments = here.iter().zip(there).map(|(a, b)| a - b).collect();
-                boundary[i * count + l] = scale * differences.variance();
+                let least = if settings.rates { variance(here) + variance(there) } else { 0.0 };
+                boundary[i * count + l] = scale * differences.variance().max(least);
             }
         }
         let mut selection = Self {
@@ -200,7 +213,7 @@ mod tests {
     }
 
     const SETTINGS: SelectionSettings =
-        SelectionSettings { confidence: 0.95, indifference: 0.5, least: true };
+        SelectionSettings { confidence: 0.95, indifference: 0.5, least: true, rates: false };
 
     #[test]
     fn the_best_is_chosen_as_often_as_promised_where_it_is_hardest() {
@@ -224,6 +237,17 @@ mod tests {
     fn the_greatest_is_chosen_when_more_is_better() {
         let settings = SelectionSettings { least: false, ..SETTINGS };
         assert_eq!(select(1, &[0.0, 3.0, 1.0], settings, 0.0).0, 1);
+    }
+
+    #[test]
+    fn rates_of_which_nothing_happened_yet_are_not_decided_at_once() {
+        let nothing = vec![vec![0.0; 20]; 2];
+        let settings = SelectionSettings { indifference: 0.02, ..SETTINGS };
+        let decided = |rates| {
+            let settings = SelectionSettings { rates, ..settings };
+            Selection::new(settings, &nothing).unwrap().chosen().is_some()
+        };
+        assert!(decided(false) && !decided(true));
     }
 
     #[test]

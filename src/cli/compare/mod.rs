@@ -5,6 +5,7 @@ mod side;
 use std::path::{Path, PathBuf};
 
 use crate::experiment::comparison::{Compared, Pairing, Sides, Threshold, compare as compare_all};
+use crate::models::Unit;
 use crate::report::comparison::{
     comparison_csv, comparison_json, comparison_markdown, comparison_tables, saved_notes,
 };
@@ -199,6 +200,8 @@ fn answer(
     let sides = |figures: &Figures, at: &(String, usize, usize), means: bool| {
         let here = first.figures(&figures.metric)?;
         let there = second.figures(&figures.metric)?;
+        // Of probabilities the values say how many replications there are.
+        let means = means && here.unit != Unit::Probability;
         let (a, b) =
             if means { (&here.means, &there.means) } else { (&here.values, &there.values) };
         let (metric, unit) = (here.metric.as_str(), here.unit);

@@ -17,6 +17,8 @@ pub struct Objective {
     pub least: bool,
     /// The difference of means that is worth detecting, in the metric's unit, above 0.
     pub indifference: f64,
+    /// The mean of what: [`Statistic::Mean`], or a probability.
+    pub statistic: Statistic,
 }
 
 /// What came out.
@@ -83,6 +85,7 @@ pub fn best<S: Source>(
         confidence: settings.confidence,
         indifference: objective.indifference,
         least: objective.least,
+        rates: objective.statistic != Statistic::Mean,
     };
     let start: Vec<Vec<f64>> = taken.iter().map(|&point| figures[point].clone()).collect();
     let selection = Selection::new(selection_settings, &start);
@@ -98,7 +101,7 @@ pub fn best<S: Source>(
         None => (Chosen::NoCandidate, vec![None; count]),
     };
     let candidate = |(point, dropped): (usize, Option<u64>)| Candidate {
-        mean: estimate(&figures[point], Statistic::Mean, settings.confidence),
+        mean: estimate(&figures[point], objective.statistic, settings.confidence),
         replications: figures[point].len() as u64,
         missing: missing[point],
         dropped,

@@ -57,9 +57,8 @@ pub fn estimate(figures: &[f64], statistic: Statistic, confidence: f64) -> Estim
         Statistic::P99 => quantile(0.99),
         Statistic::Min => Estimate::exact(numbers().fold(f64::NAN, f64::min)),
         Statistic::Max => Estimate::exact(numbers().fold(f64::NAN, f64::max)),
-        Statistic::NotConverged => {
-            let hits = numbers().filter(|&figure| figure > 0.5).count() as u64;
-            Rate::new(hits, numbers().count() as u64).estimate(confidence)
+        Statistic::Probability | Statistic::NotConverged => {
+            Rate::of(numbers()).estimate(confidence)
         }
         // What may never come about has no finite mean.
         Statistic::Mean if numbers().any(f64::is_infinite) => Estimate::exact(f64::INFINITY),

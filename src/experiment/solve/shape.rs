@@ -64,7 +64,12 @@ pub fn change(from: &[f64], to: &[f64], statistic: Statistic, confidence: f64) -
         Statistic::P99 => 0.99,
         _ => {
             let pairs = Pairs::new(&finite(to, usize::MAX), &finite(from, usize::MAX));
-            return pairs.means(Contrast::Difference, confidence);
+            return match statistic {
+                Statistic::Probability | Statistic::NotConverged => {
+                    pairs.rates(1, Contrast::Difference, confidence)
+                }
+                _ => pairs.means(Contrast::Difference, confidence),
+            };
         }
     };
     let pairs = Pairs::new(&finite(to, MOST_PAIRS), &finite(from, MOST_PAIRS));

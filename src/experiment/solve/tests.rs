@@ -224,7 +224,7 @@ fn the_best_is_found_and_the_others_are_left_early() {
     let mut source = Formula(|point: usize, r: u64| {
         means[point] + noise(4, r) + 0.5 * noise(100 + point as u64, r)
     });
-    let objective = Objective { least: true, indifference: 0.3 };
+    let objective = Objective { least: true, indifference: 0.3, statistic: Statistic::Mean };
     let best = best(&mut source, 4, objective, settings(4, 10_000)).unwrap();
     assert_eq!(best.chosen, Chosen::One(1));
     assert!(best.candidates[3].replications <= best.candidates[2].replications);
@@ -234,7 +234,7 @@ fn the_best_is_found_and_the_others_are_left_early() {
 #[test]
 fn no_best_is_chosen_that_was_not_found() {
     let mut equal = Formula(|point: usize, r: u64| noise(point as u64, r));
-    let objective = Objective { least: true, indifference: 0.01 };
+    let objective = Objective { least: true, indifference: 0.01, statistic: Statistic::Mean };
     let open = best(&mut equal, 2, objective, settings(2, 200)).unwrap();
     assert!(matches!(open.chosen, Chosen::Open { needed } if needed > 200), "{:?}", open.chosen);
     let mut never = Formula(|_: usize, r: u64| if r == 3 { f64::INFINITY } else { 1.0 });

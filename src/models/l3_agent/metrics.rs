@@ -184,7 +184,7 @@ pub const METRICS: &[Metric] = &[
     Metric::detail("heartbeat_gap.max", S, "Longest time between two reports."),
     Metric::headline(
         "seen_dead",
-        Unit::Share,
+        Unit::Probability,
         "1 when the agent was without a report for agent_down_time, else 0; the mean over replications is the probability.",
     ),
     Metric::detail("rescheduled_routers", N, "Routers that the server moved to other agents."),
