@@ -237,10 +237,13 @@ fn shard_of_environment() -> Result<Shard, CliError> {
 }
 
 /// Where results go, and what is shown of them.
+/// Where results go unless a command says otherwise.
+pub const OUTPUT: &str = "outputs";
+
 #[derive(Clone, Debug, Args)]
 pub struct Results {
     /// Folder in which each scenario's folder of results is made
-    #[arg(long, value_name = "DIR", default_value = "outputs")]
+    #[arg(long, value_name = "DIR", default_value = OUTPUT)]
     pub output: PathBuf,
     /// What is printed
     #[arg(long, value_name = "FORMAT", default_value = "table")]

@@ -108,9 +108,15 @@ pub enum Problem {
     #[error("\"{text}\" is no threshold")]
     #[diagnostic(help(
         "write METRIC.STATISTIC:+N% or :-N%, for instance 'convergence_time.p99:+5%'; the \
-         statistics are mean, p50, p95, p99, min, max"
+         statistics are mean, p50, p95, p99 and, of the same replications, min, max"
     ))]
     Threshold { text: String },
+    #[error("\"{text}\" cannot be judged: the replications of the two have nothing in common")]
+    #[diagnostic(help(
+        "the least and the greatest of other replications differ by chance; compare the mean, p50, \
+         p95 or p99, or run both with one seed"
+    ))]
+    ExtremeOfOthers { text: String },
     #[error("{problem}")]
     #[diagnostic(help("{allowed}"))]
     Argument { problem: String, allowed: String },

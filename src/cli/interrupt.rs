@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::experiment::{Row, RowSink};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::signal::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::low_level::unregister;
 use signal_hook::{SigId, flag};
 
@@ -65,6 +65,11 @@ impl Interrupt {
             watched.0.push(shutdown);
             watched.0.push(flag::register(signal, Arc::clone(&came))?);
             watched.0.push(flag::register_usize(signal, Arc::clone(&code), exit)?);
+        }
+        if signals == Signals::Watched {
+            // A file that may grow no further (ulimit -f) then is an error of the write, which is
+            // told like any other.
+            watched.0.push(flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?);
         }
         Ok(Self { code, words: words.into(), _watched: Arc::new(watched) })
     }

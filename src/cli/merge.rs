@@ -12,7 +12,7 @@ use crate::scenario::{LoadOptions, Scenario};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::arguments::{Results, load, recorded};
+use super::arguments::{OUTPUT, Results, load, recorded};
 use super::error::{CliError, Problem};
 use super::run::{count, open_store, prepare, refused, write_error, write_results};
 use super::{Outcome, print};
@@ -84,6 +84,11 @@ impl Origin {
         })
     }
 
+    /// Whether both asked for the same, whatever the part.
+    fn asks_as(&self, other: &Self) -> bool {
+        Self { shard: other.shard, ..self.clone() }.record() == other.record()
+    }
+
     /// The scenario.
     fn load(&self) -> Result<Scenario, CliError> {
         let mut scenario = load(&self.file, &self.options)?;
@@ -93,8 +98,8 @@ impl Origin {
         Ok(scenario)
     }
 
-    /// What runs the part `shard`.
-    fn command(&self, shard: Shard, replications: u64) -> String {
+    /// What runs the part `shard`, for a merge of what is then below `output`.
+    fn command(&self, shard: Shard, replications: u64, output: &Path) -> String {
         let mut words = vec!["convsim run".to_owned(), quoted(&self.file.to_string_lossy())];
         let design: Vec<String> = self.options.design.iter().cloned().collect();
         let lists = [
@@ -105,10 +110,16 @@ impl Origin {
             ("--configuration", &self.options.configurations),
         ];
         for (flag, values) in lists {
-            words.extend(values.iter().map(|value| format!("{flag} {}", quoted(value))));
+            // --replications says that by itself.
+            let said = |value: &&String| self.fixed && value.starts_with("run.replications=");
+            let values = values.iter().filter(|value| !said(value));
+            words.extend(values.map(|value| format!("{flag} {}", quoted(value))));
         }
         if self.fixed {
             words.push(format!("--replications {replications}"));
+        }
+        if output != Path::new(OUTPUT) {
+            words.push(format!("--output {}", quoted(&output.to_string_lossy())));
         }
         words.push(format!("--shard {shard}"));
         words.join(" ")
@@ -138,13 +149,12 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         let record = read_origin(path).map_err(|error| unreadable(path, error))?;
         origins.extend(record.as_ref().and_then(Origin::read));
     }
-    let Some(mut origin) = origins.into_iter().next() else {
+    if let Some(file) = &arguments.scenario {
+        origins.iter_mut().for_each(|origin| origin.file.clone_from(file));
+    }
+    let Some((origin, scenario)) = most_asked(origins)? else {
         return Err(Problem::NoShards { folder: arguments.folders[0].clone() }.into());
     };
-    if let Some(file) = &arguments.scenario {
-        origin.file.clone_from(file);
-    }
-    let scenario = origin.load()?;
     let folder = prepare(arguments.results.output.join(&scenario.name))?;
     let mut store = open_store(&scenario, &folder, false)?;
     for path in journals.iter().filter(|path| **path != folder.path().join(JOURNAL)) {
@@ -161,11 +171,56 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         }
     });
     if !missing.is_empty() {
-        return Err(incomplete(&origin, &scenario, &missing)?.into());
+        let output = output_of(arguments, &scenario.name);
+        return Err(incomplete(&origin, &scenario, &missing, output)?.into());
     }
     let settled = settled.map_err(|error| write_error(&folder, error))?;
     let recorded = recorded(&origin.options);
     write_results(&scenario, &mut store, &folder, &settled, recorded, &arguments.results)
+}
+
+/// The origin that asked for the most replications, with its scenario: those of the others are among
+/// them. Says so where others asked for fewer.
+fn most_asked(origins: Vec<Origin>) -> Result<Option<(Origin, Scenario)>, CliError> {
+    let mut most: Option<(Origin, Scenario)> = None;
+    let mut counts: BTreeSet<u64> = BTreeSet::new();
+    let mut seen: Vec<Origin> = Vec::new();
+    for origin in origins {
+        if seen.iter().any(|known| origin.asks_as(known)) {
+            continue;
+        }
+        seen.push(origin.clone());
+        let scenario = origin.load()?;
+        counts.insert(scenario.run.replications);
+        let asked = |scenario: &Scenario| {
+            let until = scenario.run.precision.as_ref().map(|precision| precision.max_replications);
+            (until, scenario.run.replications)
+        };
+        if most.as_ref().is_none_or(|(_, known)| asked(known) < asked(&scenario)) {
+            most = Some((origin, scenario));
+        }
+    }
+    if let (Some((_, scenario)), 2..) = (&most, counts.len()) {
+        let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+        eprintln!(
+            "{}: the parts were run with different numbers of replications ({}); merged are those \
+             with {}",
+            scenario.name,
+            counts.join(", "),
+            scenario.run.replications
+        );
+    }
+    Ok(most)
+}
+
+/// What --output must be for parts that are found below the folders of `arguments` again.
+fn output_of<'a>(arguments: &'a Arguments, scenario: &str) -> &'a Path {
+    let named = |folder: &&PathBuf| folder.file_name().is_some_and(|name| name == scenario);
+    match arguments.folders.iter().find(named).and_then(|folder| folder.parent()) {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => &arguments.results.output,
+    }
 }
 
 /// Refuses to run parts of `scenario` beside rows with which they could not be merged: those in
@@ -213,6 +268,7 @@ fn incomplete(
     origin: &Origin,
     scenario: &Scenario,
     missing: &[Batch],
+    output: &Path,
 ) -> Result<Problem, CliError> {
     let mut shards: BTreeSet<Shard> = BTreeSet::new();
     for batch in missing {
@@ -220,7 +276,7 @@ fn incomplete(
         shards.extend(batch.replications.clone().map(owner));
     }
     for &shard in &shards {
-        print(&format!("{}\n", origin.command(shard, scenario.run.replications)))?;
+        print(&format!("{}\n", origin.command(shard, scenario.run.replications, output)))?;
     }
     let points: BTreeSet<usize> = missing.iter().map(|batch| batch.point).collect();
     Ok(Problem::Incomplete {

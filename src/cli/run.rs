@@ -9,8 +9,8 @@ use crate::engine::trace::MOST_RECORDS;
 use crate::experiment::precision::{Settled, settle_replications};
 use crate::experiment::store::SHARDS;
 use crate::experiment::{
-    self, Batch, KeptValues, RowSink, Shard, Status, Store, StoreError, check_determinism, fan_out,
-    judge, summarise,
+    self, Batch, KeptValues, RowSink, Shard, Status, Store, StoreError, all_points,
+    check_determinism, fan_out, judge, summarise,
 };
 use crate::report::files::ResultFolder;
 use crate::report::plots::plots;
@@ -225,13 +225,9 @@ fn simulate(
                 progress
             }
             empty => {
-                let total = count(tasks);
-                if left < total && !arguments.results.quiet {
-                    let there = total - left;
-                    eprintln!(
-                        "{}: {there} of {total} replications are there already",
-                        scenario.name
-                    );
+                if left < count(tasks) && !arguments.results.quiet {
+                    let there = there_already(scenario, store, shard, tasks);
+                    eprintln!("{}: {there} replications are there already", scenario.name);
                 }
                 let mut progress = Progress::new(arguments.running.progress, &scenario.name, left);
                 progress.plan(&missing);
@@ -250,6 +246,23 @@ fn simulate(
         progress.finish();
     }
     result
+}
+
+/// How many replications need not be run again, in words: of those in `tasks`, or, where it depends
+/// on them how many there will be, in all.
+fn there_already(
+    scenario: &Scenario,
+    store: &Store<'_>,
+    shard: Option<Shard>,
+    tasks: &[Batch],
+) -> String {
+    let there = |tasks: &[Batch]| count(tasks) - count(&store.missing(tasks));
+    let Some(precision) = &scenario.run.precision else {
+        return format!("{} of {}", there(tasks), count(tasks));
+    };
+    let most = precision.max_replications.max(scenario.run.replications);
+    let all = all_points(scenario, 0..most);
+    there(&shard.map_or_else(|| all.clone(), |shard| shard.tasks(scenario, &all))).to_string()
 }
 
 /// Why a run did not come to its end. After a signal: with what is complete on the disk, and how to

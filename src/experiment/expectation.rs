@@ -265,9 +265,7 @@ pub(super) fn contrasted(
 ) -> Estimate {
     match statistic {
         Statistic::Mean => pairs.means(contrast, confidence),
-        Statistic::Probability | Statistic::NotConverged => {
-            pairs.rates(size, contrast, confidence)
-        }
+        Statistic::Probability | Statistic::NotConverged => pairs.rates(size, contrast, confidence),
         Statistic::P50 => pairs.quantiles(0.50, contrast, confidence),
         Statistic::P95 => pairs.quantiles(0.95, contrast, confidence),
         Statistic::P99 => pairs.quantiles(0.99, contrast, confidence),

@@ -511,17 +511,26 @@ fn compare(path: &str, before: &Value, now: &Value, found: &mut Vec<String>) {
     }
 }
 
+/// Characters of a value that are shown, and how many of them before the first that differs.
+const SHOWN: usize = 60;
+const SHOWN_BEFORE: usize = 20;
+
 fn changed(what: &str, before: &Value, now: &Value) -> String {
-    let text = |value: &Value| {
-        let text = match value {
-            Value::Null => "not set".to_owned(),
-            Value::String(text) => text.clone(),
-            value => value.to_string(),
-        };
-        match text.char_indices().nth(60) {
-            Some((at, _)) => format!("{}...", &text[..at]),
-            None => text,
-        }
+    let text = |value: &Value| match value {
+        Value::Null => "not set".to_owned(),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
     };
-    format!("{what} was {}, is {}", text(before), text(now))
+    let (before, now) = (text(before), text(now));
+    let same = before.chars().zip(now.chars()).take_while(|(old, new)| old == new).count();
+    // Long values begin a little before they part.
+    let long = before.chars().count().max(now.chars().count()) > SHOWN;
+    let start = if long { same.saturating_sub(SHOWN_BEFORE) } else { 0 };
+    let shown = |text: &str| {
+        let part: String = text.chars().skip(start).take(SHOWN).collect();
+        let before = if start > 0 { "..." } else { "" };
+        let after = if text.chars().count() > start + SHOWN { "..." } else { "" };
+        format!("{before}{part}{after}")
+    };
+    format!("{what} was {}, is {}", shown(&before), shown(&now))
 }

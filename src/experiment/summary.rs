@@ -206,7 +206,8 @@ pub fn summarise(
     let units: Vec<Unit> = columns.iter().map(|column| column.metric.unit).collect();
     let mut summaries: Vec<PointSummary> = Vec::new();
     for first in (0..columns.len().max(1)).step_by(at_once) {
-        let mut summariser = Summariser::of_run(run, units.clone()).of_columns(first..first + at_once);
+        let mut summariser =
+            Summariser::of_run(run, units.clone()).of_columns(first..first + at_once);
         replay(&mut summariser)?;
         let part = summariser.finish();
         if summaries.is_empty() {

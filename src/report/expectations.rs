@@ -92,6 +92,11 @@ pub fn got_text(
     }
     if judgement.count < judgement.replications {
         let _ = write!(text, " in {} of {}", judgement.count, judgement.replications);
+    } else if judgement.verdict == Verdict::Undecided {
+        let _ = write!(text, " after {}", judgement.replications);
+    }
+    if judgement.verdict == Verdict::Undecided {
+        text.push_str(" replications: the interval straddles the bound");
     }
     text
 }
@@ -148,8 +153,16 @@ pub fn expectation_list(report: Report<'_>, detail: Detail) -> String {
             text.push_str(&entry(report.columns, expectation, judgement));
         }
     }
+    if count(Verdict::Undecided) > 0 {
+        text.push_str(&wrapped("", UNDECIDED));
+    }
     text
 }
+
+/// What decides what is undecided.
+const UNDECIDED: &str = "What is undecided needs more replications than the scenario's \
+    run.replications, of which check takes up to four times as many by itself: \
+    --set run.replications=N allows for more.";
 
 /// Width of the longest verdict and two spaces.
 const INDENT: usize = 11;

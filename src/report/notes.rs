@@ -14,6 +14,22 @@ const MOST_NAMES: usize = 4;
 /// One sentence each: what is not as it seems, then what the scenario's author wants known.
 #[must_use]
 pub fn notes(report: Report<'_>) -> Vec<String> {
+    let mut notes = facts(report);
+    // The points of a sweep repeat the note of the configuration that they start from.
+    let mut told = BTreeSet::new();
+    for summary in report.summaries {
+        let point = report.point(summary);
+        if let Some(note) = point.note.as_ref().filter(|note| told.insert(note.as_str())) {
+            notes.push(format!("{}: {note}", point.configuration));
+        }
+    }
+    notes.extend(report.scenario.warnings.iter().map(|warning| format!("warning: {warning}")));
+    notes
+}
+
+/// What is not as it seems in the figures themselves, a sentence each.
+#[must_use]
+pub fn facts(report: Report<'_>) -> Vec<String> {
     let mut grouped = Grouped::default();
     for summary in report.summaries {
         let name = report.point(summary).configuration.as_str();
@@ -24,15 +40,6 @@ pub fn notes(report: Report<'_>) -> Vec<String> {
     let mut notes = grouped.into_notes();
     open_quantiles(&mut notes, report);
     antithetic_gain(&mut notes, report);
-    // The points of a sweep repeat the note of the configuration that they start from.
-    let mut told = BTreeSet::new();
-    for summary in report.summaries {
-        let point = report.point(summary);
-        if let Some(note) = point.note.as_ref().filter(|note| told.insert(note.as_str())) {
-            notes.push(format!("{}: {note}", point.configuration));
-        }
-    }
-    notes.extend(report.scenario.warnings.iter().map(|warning| format!("warning: {warning}")));
     notes
 }
 

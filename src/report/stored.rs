@@ -51,6 +51,9 @@ pub struct StoredSummary {
     /// What the real system did.
     #[serde(default)]
     pub recorded: Vec<StoredRecorded>,
+    /// What is not as it seems in the figures.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Legal but hopeless settings.
     pub warnings: Vec<String>,
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Report;
 use super::expectations::{expected_text, verdict_name};
+use super::notes::facts;
 use super::results_csv::PointId;
 use crate::experiment::precision::attained;
 use crate::experiment::{Judgement, MetricSummary, PointSummary, Status};
@@ -29,6 +30,7 @@ pub fn summary_json(report: Report<'_>) -> Value {
         "points": report.summaries.iter().map(|summary| point(report, summary)).collect::<Vec<_>>(),
         "expectations": expectations(report),
         "recorded": recorded(report),
+        "notes": facts(report),
         "warnings": scenario.warnings,
     })
 }

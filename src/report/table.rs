@@ -298,14 +298,17 @@ fn convergence(text: &mut String, report: Report<'_>) {
     let Some(first) = report.summaries.first() else { return };
     let percent = Scale::new(crate::models::Unit::Share, 1.0);
     let clean = |summary: &PointSummary| summary.count(Status::Converged) == summary.replications;
-    let alike = report.summaries.iter().all(|s| s.replications == first.replications);
-    if alike && report.summaries.iter().all(clean) {
+    if report.summaries.iter().all(clean) {
+        let by_count = |a: &&PointSummary, b: &&PointSummary| a.replications.cmp(&b.replications);
+        let fewest = report.summaries.iter().min_by(by_count).unwrap_or(first);
+        let most = report.summaries.iter().max_by(by_count).unwrap_or(first).replications;
+        let more = if most == fewest.replications { String::new() } else { format!(" to {most}") };
         let _ = writeln!(
             text,
-            "Not converged: 0 of {} replications{} ({} %).\n",
-            first.replications,
+            "Not converged: 0 of {}{more} replications{} ({} %).\n",
+            fewest.replications,
             if report.summaries.len() == 1 { "" } else { " of each point" },
-            percent.interval(first.not_converged)
+            percent.interval(fewest.not_converged)
         );
         return;
     }

@@ -409,9 +409,10 @@ pub(super) fn read_bound(value: &Value, unit: BoundUnit) -> Result<f64, Problem>
             Err(Problem::BareNumber { value: shown(), allowed })
         }
         (_, Value::Number(number)) => Ok(number.as_f64().unwrap_or(f64::NAN)),
-        (BoundUnit::Of(Unit::Share | Unit::Probability) | BoundUnit::Ratio, Value::String(text)) => {
-            read_percent(text).ok_or_else(|| Problem::WrongType { value: shown(), allowed })
-        }
+        (
+            BoundUnit::Of(Unit::Share | Unit::Probability) | BoundUnit::Ratio,
+            Value::String(text),
+        ) => read_percent(text).ok_or_else(|| Problem::WrongType { value: shown(), allowed }),
         _ => Err(Problem::WrongType { value: shown(), allowed }),
     }
 }

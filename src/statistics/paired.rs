@@ -79,9 +79,8 @@ impl Pairs {
     /// a row as `size` says count as one.
     #[must_use]
     pub fn rates(&self, size: usize, contrast: Contrast, confidence: f64) -> Estimate {
-        let rate = |of: fn(&(f64, f64)) -> f64| {
-            Rate::of(self.pairs().iter().map(of)).grouped(size as u64)
-        };
+        let rate =
+            |of: fn(&(f64, f64)) -> f64| Rate::of(self.pairs().iter().map(of)).grouped(size as u64);
         rate(|pair| pair.0).contrasted(rate(|pair| pair.1), contrast, confidence)
     }
 

@@ -48,9 +48,11 @@ impl Rate {
             return f64::NAN;
         }
         let Ok(of_both) = Hypergeometric::new(trials, hits, self.trials) else { return f64::NAN };
-        no_likelier((hits + self.trials).saturating_sub(trials)..=hits.min(self.trials), self.hits, |k| {
-            of_both.ln_pmf(k)
-        })
+        no_likelier(
+            (hits + self.trials).saturating_sub(trials)..=hits.min(self.trials),
+            self.hits,
+            |k| of_both.ln_pmf(k),
+        )
     }
     /// Of trials of which each is independent of all others.
     #[must_use]

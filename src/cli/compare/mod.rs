@@ -221,6 +221,10 @@ fn answer(
 
     let mut exceeded = Vec::new();
     for fail_on in fail_on {
+        let extreme = matches!(fail_on.threshold.statistic, Statistic::Min | Statistic::Max);
+        if extreme && pairing == Pairing::Independent {
+            return Err(Problem::ExtremeOfOthers { text: fail_on.text.clone() }.into());
+        }
         let Some(figures) = first.figures(&fail_on.metric) else { continue };
         for at in matches {
             let means = fail_on.threshold.statistic == Statistic::Mean;

@@ -104,7 +104,7 @@ pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
         replications,
         confidence => format!("{}", summary.confidence * 100.0),
         answer => answer::sentences(stored),
-        warnings => summary.warnings,
+        warnings => summary.notes.iter().chain(&summary.warnings).collect::<Vec<_>>(),
         columns => headings(&columns, &scales),
         rows => named_rows(stored, &columns, &scales),
         what_if => what_if_table(stored, plots, &columns, &scales)?,
