@@ -37,6 +37,27 @@ fn a_burst_into_a_full_backlog_goes_by_the_clocks_to_the_second() {
     assert_eq!(figures.of("request_time.wait"), 10.0);
 }
 
+/// Two users, three requests, room for one in the queue; a service of 10 ms, after which the server
+/// closes for 2 ms before it accepts the second user. The first is back 1 ms after its answer and
+/// finds the queue full, or 3 ms after it and finds it empty.
+#[test]
+fn an_answered_client_that_is_back_before_the_server_has_closed_finds_the_queue_full() {
+    let lost = |preset: &str, receive: &str| {
+        let figures = run(json!({
+            "clients": { "users": 2, "requests": 3, "receive_cpu": receive },
+            "network": { "timer_wheel": false },
+            "server": {
+                "preset": preset, "workers": 1, "backlog": 0, "overhead": "none", "close_cpu": "2 ms",
+            },
+            "handler": { "wait": "10 ms" },
+        }));
+        figures.count("retransmissions.syn")
+    };
+    for preset in ["werkzeug_single", "gunicorn_sync"] {
+        assert_eq!((lost(preset, "1 ms"), lost(preset, "3 ms")), (1, 0), "{preset}");
+    }
+}
+
 /// Without cookies the second SYN at 15 s is dropped as well, and goes by the SYN clock: 31 s.
 #[test]
 fn without_cookies_the_loser_stays_on_the_syn_clock() {

@@ -120,7 +120,7 @@ impl HttpPool {
         if self.accepted(engine, process, connection)
             && self.connections[connection].request_arrived
         {
-            self.serve(engine, process, connection, SimDuration::ZERO);
+            self.serve(engine, process, connection);
         }
         self.end_turn(engine, process);
     }
@@ -165,6 +165,6 @@ impl HttpPool {
         connection: u32,
     ) {
         self.processes[usize::from(process)].busy_threads += 1;
-        self.serve(engine, process, connection, SimDuration::ZERO);
+        self.serve(engine, process, connection);
     }
 }

@@ -16,7 +16,8 @@
 //!   burst into a short backlog comes back as waves, each of which admits backlog + 1.
 //! - `network`: which segment meets which queue; orphans that go on retransmitting.
 //! - `clients`: closed loops, bursts, open streams; timeouts and retries.
-//! - `server`: the accept rules of Werkzeug single and threaded, gunicorn sync and gthread.
+//! - `server`: the accept rules of Werkzeug single and threaded, gunicorn sync and gthread. What
+//!   serves one by one closes a connection before it accepts the next.
 //! - `watchdog`: gunicorn's master kills a silent sync worker.
 //! - `proxy`, `exchange`: nginx in front, with its own queue, timeouts (504), refusals (502), kept
 //!   connections, and clients that leave (499).
@@ -36,6 +37,11 @@
 //!   clients: what a short one sheds at once, a long one keeps and serves for nobody.
 //! - More patience never adds timeouts to a burst without retries. In a closed loop it also decides
 //!   how often a user asks, so the number of timeouts of a run may rise with it.
+//! - More workers add throughput only while they have something to do: a connection wakes every idle
+//!   gthread worker, and those that come too late have computed for nothing; and more sync workers
+//!   than cores, with an empty handler, take the cores from a client on the same host.
+//! - The same patience holds for an open stream with a short backlog: who waits longer is served
+//!   later, and others are turned away meanwhile.
 //! - More threads don't end a collapse that retries keep up, until there are enough for the retries
 //!   as well (`scenarios/http-metastable.json`); letting in less does.
 

@@ -29,8 +29,6 @@ pub struct Service {
     /// [`super::draws::attempt_key`]: what is drawn for it depends on this.
     pub request: u64,
     pub port: u64,
-    /// Computing that comes first.
-    pub lead: SimDuration,
     /// Replaces the handler's own.
     pub wait: Option<SimDuration>,
 }
@@ -137,12 +135,18 @@ impl ProgramMaker {
         self.no_op_serial.rewind();
     }
 
-    /// Appends the steps of a request: computing before, handler, computing after.
-    pub fn append(&mut self, steps: &mut Vec<Step>, process: &ProcessResources, of: &Service) {
-        let Service { request, port, lead, wait } = *of;
+    /// Appends the steps of a request: computing before, handler, computing after. Gives by how much
+    /// the server's own computing for it differs from the mean.
+    pub fn append(
+        &mut self,
+        steps: &mut Vec<Step>,
+        process: &ProcessResources,
+        of: &Service,
+    ) -> f64 {
+        let Service { request, port, wait } = *of;
         self.draws.turn_to(request);
         let factor = self.vary();
-        push_cpu(steps, process, scale(lead.saturating_add(self.before), factor));
+        push_cpu(steps, process, scale(self.before, factor));
         let slept = match (self.handler.preset, wait) {
             (_, Some(wait)) => self.sleep(steps, wait),
             (HandlerPreset::Plain, None) => self.append_plain(steps, process, port),
@@ -160,6 +164,7 @@ impl ProgramMaker {
         if !self.transfer.is_zero() {
             steps.push(Step::Wait(self.transfer));
         }
+        factor
     }
 
     fn vary(&mut self) -> f64 {
@@ -280,7 +285,8 @@ fn push_cpu(steps: &mut Vec<Step>, process: &ProcessResources, work: SimDuration
     }
 }
 
-fn scale(work: SimDuration, factor: f64) -> SimDuration {
+/// `work` times `factor`.
+pub fn scale(work: SimDuration, factor: f64) -> SimDuration {
     if factor == 1.0 { work } else { SimDuration::from_seconds(work.as_seconds() * factor) }
 }
 

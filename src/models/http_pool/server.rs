@@ -8,7 +8,7 @@ use super::component::{Event, HttpPool, Tag};
 use super::connection::{Hop, NONE, Purpose, ServerSide};
 use super::measurement::Failure;
 use super::presets::Accepting;
-use super::program::{ProcessResources, Service, cooled_down};
+use super::program::{ProcessResources, Service, cooled_down, scale};
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
 use crate::resources::{JobId, Step};
 
@@ -22,8 +22,8 @@ pub struct Process {
     pub idle: bool,
     /// When its accepting thread last did something; `None` before it did anything.
     pub active_until: Option<SimTime>,
-    /// Until when it closes the last connection, after the answer was out.
-    pub closing_until: SimTime,
+    /// By how much the computing for the last request differed from the mean.
+    pub variation: f64,
     /// What a process that serves one by one is serving, and since when.
     pub current: u32,
     pub job: Option<JobId>,
@@ -53,7 +53,7 @@ impl Process {
             up: true,
             idle: true,
             active_until: None,
-            closing_until: SimTime::ZERO,
+            variation: 1.0,
             current: NONE,
             job: None,
             began: SimTime::ZERO,
@@ -75,7 +75,7 @@ impl Process {
         self.up = true;
         self.idle = true;
         self.active_until = None;
-        self.closing_until = SimTime::ZERO;
+        self.variation = 1.0;
         self.current = NONE;
         self.job = None;
         self.served = 0;
@@ -126,15 +126,62 @@ impl HttpPool {
     fn wake<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
         let wakeup = self.wakeup_time(engine.now(), process);
         self.processes[usize::from(process)].idle = false;
-        if wakeup.is_zero() {
-            self.accept_next(engine, process);
+        self.accept_after(engine, process, wakeup, self.server.accept_cpu);
+    }
+
+    /// A process that serves one by one accepts after a while of waiting and then computing.
+    fn accept_after<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        wait: SimDuration,
+        work: SimDuration,
+    ) {
+        if wait.is_zero() && work.is_zero() {
+            return self.accept_next(engine, process);
+        }
+        let of = &self.processes[usize::from(process)];
+        let work = scale(work, of.variation);
+        let steps = [Step::Wait(wait), Step::Cpu { work, interpreter: of.resources.interpreter }];
+        self.host.submit(engine, Tag::Wakeup(process).pack(), &steps);
+    }
+
+    /// A process that serves one by one is done with a connection, but for the closing: `shutdown`
+    /// and `close` come before the loop gets to `accept` again (`BaseServer.shutdown_request` in
+    /// CPython's `socketserver`, `SyncWorker.handle` in `gunicorn/workers/sync.py`), so that
+    /// the answered client may be back before there is room in the queue.
+    fn close_one<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
+        let work = self.server.close_cpu;
+        if work.is_zero() {
+            return self.closed_one(engine, process);
+        }
+        if !self.queue.is_empty() && !self.is_spent(process) {
+            // There is something to accept as soon as that is done.
+            let work = work.saturating_add(self.server.accept_cpu);
+            return self.accept_after(engine, process, SimDuration::ZERO, work);
+        }
+        let of = &self.processes[usize::from(process)];
+        let work = scale(work, of.variation);
+        let interpreter = of.resources.interpreter;
+        let tag = Tag::Close(process, true).pack();
+        self.host.submit(engine, tag, &[Step::Cpu { work, interpreter }]);
+    }
+
+    fn closed_one<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
+        if self.is_spent(process) {
+            self.end_process(engine, process);
         } else {
-            let tag = Tag::Wakeup(process).pack();
-            self.host.submit(engine, tag, &[Step::Wait(wakeup)]);
+            self.look_for_next(engine, process);
         }
     }
 
-    /// A process that serves one by one accepts the next connection or goes to sleep.
+    /// A process that serves one by one accepts what is in the queue, if anything is.
+    fn look_for_next<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
+        let work = if self.queue.is_empty() { SimDuration::ZERO } else { self.server.accept_cpu };
+        self.accept_after(engine, process, SimDuration::ZERO, work);
+    }
+
+    /// A process that serves one by one takes the next connection off the queue or goes to sleep.
     pub(super) fn accept_next<G: Copy + From<Event>>(
         &mut self,
         engine: &mut Engine<G>,
@@ -208,9 +255,7 @@ impl HttpPool {
         process: u16,
         connection: u32,
     ) {
-        let closing = self.processes[usize::from(process)].closing_until;
-        let lead = self.server.accept_cpu.saturating_add(closing.since(engine.now()));
-        let job = self.serve(engine, process, connection, lead);
+        let job = self.serve(engine, process, connection);
         self.processes[usize::from(process)].job = Some(job);
     }
 
@@ -219,7 +264,6 @@ impl HttpPool {
         engine: &mut Engine<G>,
         process: u16,
         connection: u32,
-        lead: SimDuration,
     ) -> JobId {
         self.connections[connection].taken_up = engine.now();
         let open = self.connections[connection];
@@ -235,9 +279,9 @@ impl HttpPool {
         };
         self.tally.serving(engine.now(), 1);
         self.steps.clear();
-        let resources = &self.processes[usize::from(process)].resources;
-        let service = Service { request: open.request, port, lead, wait };
-        self.programs.append(&mut self.steps, resources, &service);
+        let of = &mut self.processes[usize::from(process)];
+        let service = Service { request: open.request, port, wait };
+        of.variation = self.programs.append(&mut self.steps, &of.resources, &service);
         self.host.submit(engine, Tag::Serve(process, connection).pack(), &self.steps)
     }
 
@@ -254,14 +298,9 @@ impl HttpPool {
         match self.server.accepting {
             Accepting::OneByOne => {
                 let of = &mut self.processes[usize::from(process)];
-                of.closing_until = engine.now().saturating_add(self.server.close_cpu);
                 (of.current, of.job) = (NONE, None);
                 self.finish(engine, connection);
-                if self.is_spent(process) {
-                    self.end_process(engine, process);
-                } else {
-                    self.accept_next(engine, process);
-                }
+                self.close_one(engine, process);
             }
             Accepting::ThreadEach | Accepting::Pool => {
                 let kept = self.finish(engine, connection);
@@ -327,8 +366,10 @@ impl HttpPool {
         process: u16,
         gone: bool,
     ) {
-        if self.server.accepting != Accepting::Pool {
-            return;
+        match self.server.accepting {
+            Accepting::OneByOne => return self.closed_one(engine, process),
+            Accepting::ThreadEach => return,
+            Accepting::Pool => {}
         }
         let of = &mut self.processes[usize::from(process)];
         of.busy_threads -= 1;
@@ -378,7 +419,7 @@ impl HttpPool {
         self.note_worker(engine, process, Some(ended));
         self.processes[usize::from(process)].restart();
         match self.server.accepting {
-            Accepting::OneByOne => self.accept_next(engine, process),
+            Accepting::OneByOne => self.look_for_next(engine, process),
             Accepting::ThreadEach | Accepting::Pool => self.begin_turn(engine, process),
         }
     }
@@ -398,7 +439,7 @@ impl HttpPool {
         match self.server.accepting {
             Accepting::OneByOne => self.serve_one(engine, process, connection),
             Accepting::ThreadEach => {
-                self.serve(engine, process, connection, SimDuration::ZERO);
+                self.serve(engine, process, connection);
             }
             Accepting::Pool => {
                 self.processes[usize::from(process)].readable.push_back(connection);
@@ -455,7 +496,7 @@ impl HttpPool {
         let of = &mut self.processes[usize::from(process)];
         if self.server.accepting == Accepting::OneByOne && of.current == connection {
             of.current = NONE;
-            self.accept_next(engine, process);
+            self.close_one(engine, process);
         }
     }
 }
