@@ -103,6 +103,24 @@ impl StreamSeed {
     }
 }
 
+/// Where the components of one replication have their streams from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamSource {
+    /// What they are derived from.
+    pub seed: StreamSeed,
+    /// Whether each is given as its complement: the antithetic of the replication with the same seed.
+    pub complemented: bool,
+}
+
+impl StreamSource {
+    /// The stream of `purpose` in `component`.
+    #[must_use]
+    pub fn stream(self, component: &str, purpose: &str) -> Stream {
+        let stream = self.seed.stream(component, purpose);
+        if self.complemented { stream.complemented() } else { stream }
+    }
+}
+
 /// A 64-bit hash whose value is part of the file formats: FNV-1a over length-prefixed fields,
 /// finished with the SplitMix64 mixer (Steele, Lea and Flood, 2014).
 ///

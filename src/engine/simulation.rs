@@ -1,7 +1,7 @@
 //! The simulation loop: a clock, timers, signals between components, limits and a fingerprint.
 
 use super::event_list::{EventList, MAX_SEQUENCE, PriorityClass};
-use super::random::{Stream, StreamSeed, mix};
+use super::random::{Stream, StreamSeed, StreamSource, mix};
 use super::time::{SimDuration, SimTime};
 use super::trace::Trace;
 
@@ -111,8 +111,7 @@ pub struct Engine<G> {
     /// By the timer's number.
     timers: Vec<TimerState<G>>,
     owner: u16,
-    seed: StreamSeed,
-    complemented: bool,
+    streams: StreamSource,
     handled: u64,
     fingerprint: u64,
     ending: Option<RunEnd>,
@@ -155,8 +154,7 @@ impl<G: Copy> Engine<G> {
             list: EventList::new(),
             timers: Vec::new(),
             owner: 0,
-            seed,
-            complemented: false,
+            streams: StreamSource { seed, complemented: false },
             handled: 0,
             fingerprint: NO_EVENTS,
             ending: None,
@@ -173,8 +171,7 @@ impl<G: Copy> Engine<G> {
         self.list.clear();
         self.timers.clear();
         self.owner = 0;
-        self.seed = seed;
-        self.complemented = false;
+        self.streams = StreamSource { seed, complemented: false };
         self.handled = 0;
         self.fingerprint = NO_EVENTS;
         self.ending = None;
@@ -190,7 +187,7 @@ impl<G: Copy> Engine<G> {
     /// Gives every stream of this replication as its complement: the antithetic of the replication
     /// with the same seed.
     pub fn complement_streams(&mut self) {
-        self.complemented = true;
+        self.streams.complemented = true;
     }
 
     /// The current instant.
@@ -200,17 +197,16 @@ impl<G: Copy> Engine<G> {
         self.now
     }
 
-    /// What this replication's streams are derived from.
+    /// Where this replication's streams come from.
     #[must_use]
-    pub fn seed(&self) -> StreamSeed {
-        self.seed
+    pub fn streams(&self) -> StreamSource {
+        self.streams
     }
 
     /// The random stream of `purpose` in `component` for this replication.
     #[must_use]
     pub fn stream(&self, component: &str, purpose: &str) -> Stream {
-        let stream = self.seed.stream(component, purpose);
-        if self.complemented { stream.complemented() } else { stream }
+        self.streams.stream(component, purpose)
     }
 
     /// Adds a timer owned by the component being run.

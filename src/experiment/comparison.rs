@@ -5,7 +5,7 @@ use crate::scenario::Statistic;
 use crate::statistics::independent::Independent;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Contrast, Pairs};
-use crate::statistics::{Estimate, Moments, Rate};
+use crate::statistics::{Estimate, Interval, Moments, Rate};
 
 impl Sides<'_> {
     /// The mean of the side number `side`, whose values are `own`. Of pairs only what has its
@@ -191,22 +191,78 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// The ratio of the second configuration's figure to the first's, when its whole interval lies
-    /// beyond the threshold; a change that may be chance does not count.
+    /// How the second configuration's figure is beyond the threshold, when the whole interval of
+    /// what it lacks to it is; a change that may be chance does not count. A figure that surely
+    /// comes about less often than in the first configuration is beyond any threshold.
     #[must_use]
     pub fn exceeded(
         &self,
         sides: Sides<'_>,
         pairing: Pairing,
         confidence: f64,
-    ) -> Option<Estimate> {
+    ) -> Option<Exceeded> {
+        let missing = [sides.first, sides.second]
+            .map(|values| Rate::of(values.iter().map(|value| f64::from(value.is_nan()))));
+        let [first, second] = missing;
+        if second.difference(first, confidence).interval.low > 0.0 {
+            return Some(Exceeded::Missing(missing));
+        }
         let samples = Samples::new(pairing, &sides);
         let ratio = samples.contrasted(self.statistic, Contrast::Ratio, confidence);
-        let beyond = if self.change.is_sign_negative() {
-            ratio.interval.high < 1.0 + self.change
+        let factor = 1.0 + self.change;
+        let excess = if self.statistic.of(sides.unit) == Statistic::Probability {
+            // The rate of the first cannot be scaled; its interval is above 0, so the ratio will do.
+            let Interval { low, high } = ratio.interval;
+            Interval { low: low - factor, high: high - factor }
         } else {
-            ratio.interval.low > 1.0 + self.change
+            // By the difference, as there is no ratio to a figure that is 0.
+            let scaled: Vec<f64> = sides.first.iter().map(|value| value * factor).collect();
+            let samples = Samples::new(pairing, &Sides { first: &scaled, ..sides });
+            samples.contrasted(self.statistic, Contrast::Difference, confidence).interval
         };
-        beyond.then_some(ratio)
+        let beyond =
+            if self.change.is_sign_negative() { excess.high < 0.0 } else { excess.low > 0.0 };
+        beyond.then_some(Exceeded::Changed(ratio))
+    }
+}
+
+/// How a threshold is exceeded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Exceeded {
+    /// By this ratio of the second figure to the first, which may be infinite or unbounded.
+    Changed(Estimate),
+    /// So many replications of the first and of the second have no figure.
+    Missing([Rate; 2]),
+}
+
+impl Exceeded {
+    /// What happened, in words.
+    #[must_use]
+    pub fn text(self) -> String {
+        let percent = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0);
+        match self {
+            Self::Missing([first, second]) => format!(
+                "it did not come about in {} of {} replications of B, in {} of {} of A",
+                second.hits, second.trials, first.hits, first.trials
+            ),
+            Self::Changed(ratio) if ratio.value.is_finite() && ratio.interval.is_bounded() => {
+                let Interval { low, high } = ratio.interval;
+                let (value, low, high) = (percent(ratio.value), percent(low), percent(high));
+                format!("it changed by {value} % ({low} to {high} %)")
+            }
+            Self::Changed(ratio) if ratio.value.is_finite() => {
+                format!("it changed by {} %", percent(ratio.value))
+            }
+            Self::Changed(_) => "it was 0, and is not".to_owned(),
+        }
+    }
+
+    /// The ratio of the second figure to the first, NaN where there is none.
+    #[must_use]
+    pub fn ratio(self) -> f64 {
+        match self {
+            Self::Changed(ratio) => ratio.value,
+            Self::Missing(_) => f64::NAN,
+        }
     }
 }

@@ -5,13 +5,16 @@ use std::io;
 
 use super::row::{Row, RowSink, Status};
 use super::schedule::Batch;
+use crate::models::Unit;
 use crate::scenario::{Expectation, MetricColumn, RelativeTo, Scenario, Statistic};
 use crate::statistics::grouped::{group_means, mean_estimate, quantile_ranks};
 use crate::statistics::paired::{Contrast, Pairs};
-use crate::statistics::{Estimate, Moments, Rate, Sorted};
+use crate::statistics::{Estimate, Interval, Moments, Rate, Sorted};
 
 /// An undecided expectation gets up to this many times the replications of its scenario.
 pub const MOST_TIMES: u64 = 4;
+/// How often an expectation is looked at on the way there: it gets twice as many each time.
+const LOOKS: u32 = MOST_TIMES.ilog2() + 1;
 /// How far a bound may be missed for rounding alone, relative to its size.
 const ROUNDING: f64 = 1e-9;
 
@@ -51,6 +54,8 @@ pub struct KeptValues {
 struct KeptPoint {
     /// Figures by column, in the order of replications.
     columns: BTreeMap<usize, Vec<f64>>,
+    /// Whether what the scenario asks for had not come about when the replication ended.
+    cut: Vec<bool>,
     replications: u64,
     failed: u64,
     converged: u64,
@@ -88,6 +93,16 @@ impl KeptValues {
             .get(&point)
             .and_then(|kept| kept.columns.get(&column))
             .map_or(&[], Vec::as_slice)
+    }
+
+    /// The same, where a time that had not come about when the replication was cut off is longer
+    /// than any: infinite.
+    fn times_or_never(&self, point: usize, column: usize, unit: Unit) -> Vec<f64> {
+        let cut = self.points.get(&point).map_or(&[][..], |kept| kept.cut.as_slice());
+        let value = |(&value, &cut): (&f64, &bool)| {
+            if value.is_nan() && cut && unit == Unit::Seconds { f64::INFINITY } else { value }
+        };
+        self.values(point, column).iter().zip(cut).map(value).collect()
     }
 
     /// How many replications did not converge, of those that did not fail.
@@ -128,8 +143,9 @@ impl RowSink for KeptValues {
     fn row(&mut self, row: &Row) -> io::Result<()> {
         let Some(kept) = self.points.get_mut(&row.point) else { return Ok(()) };
         kept.replications += 1;
-        kept.failed += u64::from(row.status == Status::Failed);
+        kept.failed += u64::from(row.status.is_failure());
         kept.converged += u64::from(row.status == Status::Converged);
+        kept.cut.push(row.status != Status::Converged && !row.status.is_failure());
         for (&column, values) in &mut kept.columns {
             values.push(row.figures.get(column).copied().unwrap_or(f64::NAN));
         }
@@ -172,7 +188,17 @@ impl Places {
 /// Judges every expectation of `scenario` by the figures kept.
 #[must_use]
 pub fn judge(scenario: &Scenario, columns: &[MetricColumn], kept: &KeptValues) -> Vec<Judgement> {
-    let judge = |expectation| judge_one(scenario, columns, kept, expectation);
+    judge_at(scenario, columns, kept, scenario.run.confidence)
+}
+
+/// The same with intervals at `confidence`.
+fn judge_at(
+    scenario: &Scenario,
+    columns: &[MetricColumn],
+    kept: &KeptValues,
+    confidence: f64,
+) -> Vec<Judgement> {
+    let judge = |expectation| judge_one(scenario, columns, kept, expectation, confidence);
     scenario.expectations.iter().map(judge).collect()
 }
 
@@ -181,12 +207,12 @@ fn judge_one(
     columns: &[MetricColumn],
     kept: &KeptValues,
     expectation: &Expectation,
+    confidence: f64,
 ) -> Judgement {
     let Some(places) = Places::of(scenario, columns, expectation) else {
         let got = Estimate::UNKNOWN;
         return Judgement { verdict: Verdict::Skipped, got, replications: 0, count: 0 };
     };
-    let confidence = scenario.run.confidence;
     let group = scenario.run.group();
     let (got, count) = match (places.column, places.relative_to) {
         (None, None) => {
@@ -203,12 +229,13 @@ fn judge_one(
             (got, here.trials)
         }
         (Some(column), None) => {
-            let values = kept.values(places.point, column);
-            let statistic = expectation.statistic.of(columns[column].metric.unit);
-            figure(values, statistic, confidence, group)
+            let unit = columns[column].metric.unit;
+            let values = kept.times_or_never(places.point, column, unit);
+            figure(&values, expectation.statistic.of(unit), confidence, group)
         }
         (Some(column), Some((other, contrast))) => {
-            let statistic = expectation.statistic.of(columns[column].metric.unit);
+            let unit = columns[column].metric.unit;
+            let statistic = expectation.statistic.of(unit);
             let means = statistic == Statistic::Mean;
             let size = group as usize;
             let (here, there) = (kept.values(places.point, column), kept.values(other, column));
@@ -217,7 +244,15 @@ fn judge_one(
             } else {
                 Pairs::grouped(here, there, size)
             };
-            let got = contrasted(&pairs, size, statistic, contrast, confidence);
+            let mut got = contrasted(&pairs, size, statistic, contrast, confidence);
+            let never = |point| {
+                let times = kept.times_or_never(point, column, unit);
+                times.iter().any(|time| time.is_infinite())
+            };
+            if never(places.point) || never(other) {
+                // What is over the others only says nothing of those that were cut off.
+                got.interval = Interval::UNBOUNDED;
+            }
             (got, pairs.count() as u64)
         }
     };
@@ -232,7 +267,7 @@ fn judge_one(
 
 fn figure(values: &[f64], statistic: Statistic, confidence: f64, group: u64) -> (Estimate, u64) {
     let numbers: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
-    let count = numbers.len() as u64;
+    let count = numbers.iter().filter(|value| value.is_finite()).count() as u64;
     let moments: Moments = numbers.iter().copied().collect();
     let estimate = match statistic {
         // The extremes of the replications are what they are, not estimates of anything.
@@ -241,6 +276,8 @@ fn figure(values: &[f64], statistic: Statistic, confidence: f64, group: u64) -> 
         Statistic::P50 => quantile(numbers, 0.50, confidence, group),
         Statistic::P95 => quantile(numbers, 0.95, confidence, group),
         Statistic::P99 => quantile(numbers, 0.99, confidence, group),
+        // What may never come about has no finite mean.
+        Statistic::Mean if count < numbers.len() as u64 => Estimate::exact(f64::INFINITY),
         Statistic::Mean => mean_estimate(values, group as usize, confidence),
         Statistic::Probability | Statistic::NotConverged => {
             Rate::of(numbers).grouped(group).estimate(confidence)
@@ -302,6 +339,13 @@ fn above_zero(got: Estimate) -> Verdict {
     }
 }
 
+/// The confidence of the interval of one look, so that those of all looks of [`settle_expectations`]
+/// hold together at that of the scenario (Bonferroni).
+#[must_use]
+pub fn confidence_of_a_look(scenario: &Scenario) -> f64 {
+    1.0 - (1.0 - scenario.run.confidence) / f64::from(LOOKS)
+}
+
 /// Judges what `scenario` expects, with more replications while an expectation is undecided, up
 /// to [`MOST_TIMES`] those of the scenario. `provide` hands the rows of the batches to the
 /// kept values. Gives also how many replications failed.
@@ -320,7 +364,8 @@ pub fn settle_expectations(
         kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
     loop {
         provide(&batches, &mut kept)?;
-        let judgements = judge(scenario, columns, &kept);
+        let confidence = confidence_of_a_look(scenario);
+        let judgements = judge_at(scenario, columns, &kept, confidence);
         batches = more_replications(scenario, columns, &kept, &judgements, cap);
         if batches.is_empty() {
             return Ok((judgements, kept.failed()));
@@ -362,7 +407,6 @@ fn more_replications(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::Interval;
 
     #[test]
     fn an_interval_that_straddles_a_bound_is_undecided() {

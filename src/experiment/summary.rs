@@ -97,6 +97,12 @@ pub struct PointSummary {
 }
 
 impl PointSummary {
+    /// How many replications could not go on.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        failures(self.statuses)
+    }
+
     /// How many replications ended in `status`.
     #[must_use]
     pub fn count(&self, status: Status) -> u64 {
@@ -163,8 +169,8 @@ impl Summariser {
     fn finish_point(&mut self) {
         let Some(collected) = self.current.take() else { return };
         let replications: u64 = collected.statuses.iter().sum();
-        let [converged, .., failed] = collected.statuses;
-        let judged = replications - failed;
+        let [converged, ..] = collected.statuses;
+        let judged = replications - failures(collected.statuses);
         let rate = Rate::new(judged - converged, judged).grouped(self.group);
         let summarise = |(at, values)| {
             let unit = self.units.get(self.columns.start + at).copied().unwrap_or(Unit::Count);
@@ -179,6 +185,12 @@ impl Summariser {
             metrics: collected.values.into_iter().enumerate().map(summarise).collect(),
         });
     }
+}
+
+/// How many of those that ended in each way could not go on.
+fn failures(statuses: [u64; Status::ALL.len()]) -> u64 {
+    let each = statuses.into_iter().zip(Status::ALL);
+    each.filter(|(_, status)| status.is_failure()).map(|(count, _)| count).sum()
 }
 
 /// The figures of `columns`.

@@ -54,10 +54,15 @@ impl<'s> WorldWorker<'s> {
         let end = self.engine.run(&mut world, self.limits);
         let mut figures = Vec::new();
         world.measure(self.engine.now(), &mut figures);
+        let status = status(end, world.converged());
+        if status.is_failure() {
+            // What was measured until the engine could not go on says nothing.
+            figures.fill(f64::NAN);
+        }
         let row = Row {
             point,
             replication,
-            status: status(end, world.converged()),
+            status,
             end: self.engine.now(),
             events: self.engine.events_handled(),
             fingerprint: self.engine.fingerprint(),

@@ -78,8 +78,17 @@ pub fn got_text(
     if judgement.verdict == Verdict::Skipped {
         return "not run".to_owned();
     }
+    let ratio = matches!(expectation.relative_to, Some(RelativeTo::Ratio(_)));
+    if ratio && judgement.count > 0 && !judgement.got.value.is_finite() {
+        let what = if judgement.got.value.is_nan() { "0 over 0" } else { "no ratio: it is over 0" };
+        return what.to_owned();
+    }
     if judgement.got.value.is_nan() {
         return format!("in none of {} replications", judgement.replications);
+    }
+    if judgement.got.value == f64::INFINITY {
+        let (missing, all) = (judgement.replications - judgement.count, judgement.replications);
+        return format!("never: it had not come about when {missing} of {all} were cut off");
     }
     let scale = scale(columns, expectation);
     let (value, interval) = (scale.value(judgement.got), scale.interval(judgement.got));

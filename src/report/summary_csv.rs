@@ -60,7 +60,7 @@ pub fn summary_csv(report: Report<'_>) -> io::Result<Vec<u8>> {
         };
         let mut rate = [f64::NAN; 16];
         rate[..3].copy_from_slice(&with_ends(summary.not_converged));
-        let judged = summary.replications - summary.count(crate::experiment::Status::Failed);
+        let judged = summary.replications - summary.failures();
         row(NOT_CONVERGED, "share", judged, &rate)?;
         for (column, metric) in report.columns.iter().zip(&summary.metrics) {
             let mut figures = [f64::NAN; 16];

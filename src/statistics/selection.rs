@@ -119,6 +119,11 @@ impl Selection {
         self.dropped.get(configuration).copied().flatten()
     }
 
+    /// Takes a configuration out that has no mean.
+    pub fn leave_out(&mut self, configuration: usize) {
+        self.dropped[configuration].get_or_insert(self.replications);
+    }
+
     /// Replications so far.
     #[must_use]
     pub const fn replications(&self) -> usize {

@@ -96,6 +96,36 @@ fn the_first_of_a_pair_is_the_replication_without_pairs() {
     }
 }
 
+/// The second of a pair is the first's complement, in every model.
+#[test]
+fn no_pair_is_a_replication_twice() {
+    for (file, configuration) in [
+        ("chassis-packet-pop-batch", "pop 128"),
+        ("l3-agent-vm-boot", ""),
+        ("ipvs-kube-proxy-scale", ""),
+        ("http-proxy", ""),
+    ] {
+        let place = Place::empty();
+        let path = format!("{}/scenarios/{file}.json", env!("CARGO_MANIFEST_DIR"));
+        let mut words = vec!["run", &path, "--no-plots", "--replications", "4", "--antithetic"];
+        if !configuration.is_empty() {
+            words.extend(["--configuration", configuration]);
+        }
+        let output =
+            place.convsim(&[&words[..], &["--output", "pairs", "--format", "json"]].concat());
+        assert!(code(&output) < 2, "{file}: {}", stderr(&output));
+        let text = place.read(&format!("pairs/{file}/results.csv"));
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let heading = reader.headers().unwrap().clone();
+        let at = |name: &str| heading.iter().position(|column| column == name).unwrap();
+        let (replication, fingerprint) = (at("replication"), at("fingerprint"));
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        for pair in rows.chunks(2).filter(|pair| pair[1][replication] == *"1") {
+            assert_ne!(pair[0][fingerprint], pair[1][fingerprint], "{file}: {:?}", pair[0]);
+        }
+    }
+}
+
 #[test]
 fn points_share_their_streams_unless_they_are_independent() {
     let place = place();

@@ -4,7 +4,9 @@ mod side;
 
 use std::path::{Path, PathBuf};
 
-use crate::experiment::comparison::{Compared, Pairing, Sides, Threshold, compare as compare_all};
+use crate::experiment::comparison::{
+    Compared, Exceeded, Pairing, Sides, Threshold, compare as compare_all,
+};
 use crate::models::Unit;
 use crate::report::comparison::{
     comparison_csv, comparison_json, comparison_markdown, comparison_tables, saved_notes,
@@ -229,8 +231,8 @@ fn answer(
         for at in matches {
             let means = fail_on.threshold.statistic == Statistic::Mean;
             let Some(sides) = sides(figures, at, means) else { continue };
-            let ratio = fail_on.threshold.exceeded(sides, pairing, *confidence);
-            exceeded.extend(ratio.map(|ratio| (fail_on.text.clone(), at.0.clone(), ratio)));
+            let how = fail_on.threshold.exceeded(sides, pairing, *confidence);
+            exceeded.extend(how.map(|how| (fail_on.text.clone(), at.0.clone(), how)));
         }
     }
     show(arguments, question, pairing, &blocks, &exceeded)?;
@@ -246,7 +248,7 @@ fn show(
     question: &Question,
     pairing: Pairing,
     blocks: &[(&str, &[Compared])],
-    exceeded: &[(String, String, crate::statistics::Estimate)],
+    exceeded: &[(String, String, Exceeded)],
 ) -> Result<(), CliError> {
     let pairs = blocks.iter().flat_map(|(_, compared)| compared.iter().map(|c| c.pairs));
     let replications = pairs.max().unwrap_or(0);
@@ -268,8 +270,9 @@ fn show(
         let block = |(name, compared): &(&str, &[Compared])| json!({ "configuration": name, "metrics": comparison_json(compared) });
         let exceeded: Vec<_> = exceeded
             .iter()
-            .map(|(text, name, ratio)| {
-                json!({ "threshold": text, "configuration": name, "ratio": ratio.value })
+            .map(|(text, name, how)| {
+                let (ratio, why) = (how.ratio(), how.text());
+                json!({ "threshold": text, "configuration": name, "ratio": ratio, "why": why })
             })
             .collect();
         let all = json!({
@@ -304,15 +307,9 @@ fn show(
         }
         notes.iter().for_each(|note| text.push_str(&wrapped("- ", note)));
     }
-    for (threshold, name, ratio) in exceeded {
+    for (threshold, name, how) in exceeded {
         let of = if name.is_empty() { String::new() } else { format!(" ({name})") };
-        let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-        text.push_str(&format!(
-            "\nexceeded: {threshold}{of}: it changed by {:+.1} % ({:+.1} to {:+.1} %)\n",
-            percent(ratio.value),
-            percent(ratio.interval.low),
-            percent(ratio.interval.high)
-        ));
+        text.push_str(&format!("\nexceeded: {threshold}{of}: {}\n", how.text()));
     }
     print(&text)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::experiment::store::seed_scheme;
-use crate::experiment::{self, Batch, KeptValues, RowSink};
+use crate::experiment::{self, Batch, KeptValues, RowSink, Status};
 use crate::models::Unit;
 use crate::report::main_columns;
 use crate::report::stored::Stored;
@@ -129,8 +129,9 @@ impl Side {
         let seed = manifest.pointer("/run/seed").and_then(Value::as_u64);
         let resolved = manifest.get("resolved").unwrap_or(&Value::Null);
         let points = &stored.summary.points;
-        let failed = |point: &crate::report::stored::StoredPoint| {
-            point.statuses.get("failed").and_then(Value::as_u64).unwrap_or(0)
+        let failed = |point: &crate::report::stored::StoredPoint| -> u64 {
+            let failures = Status::ALL.into_iter().filter(|status| status.is_failure());
+            failures.filter_map(|of| point.statuses.get(of.name()).and_then(Value::as_u64)).sum()
         };
         Ok(Self {
             figures: figures.collect(),

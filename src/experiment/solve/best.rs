@@ -43,7 +43,7 @@ pub struct Candidate {
     pub mean: Estimate,
     /// How many replications it has.
     pub replications: u64,
-    /// Of the first stage: how many have no figure. Such a candidate is left out.
+    /// How many of them have no figure. Such a candidate is left out.
     pub missing: u64,
     /// After how many replications it was surely not the best.
     pub dropped: Option<u64>,
@@ -76,7 +76,7 @@ pub fn best<S: Source>(
     let batches: Vec<Batch> =
         (0..count).map(|point| Batch { point, replications: 0..first }).collect();
     let mut figures = source.figures(&batches)?;
-    let missing: Vec<u64> = figures
+    let mut missing: Vec<u64> = figures
         .iter()
         .map(|values| values.iter().filter(|value| !value.is_finite()).count() as u64)
         .collect();
@@ -91,7 +91,10 @@ pub fn best<S: Source>(
     let selection = Selection::new(selection_settings, &start);
     let (chosen, dropped) = match selection {
         Some(mut selection) => {
-            let chosen = go_on(source, &mut selection, &taken, &mut figures, settings.most)?;
+            let chosen = {
+                let all = (&mut figures[..], &mut missing[..]);
+                go_on(source, &mut selection, &taken, all, settings.most)?
+            };
             let dropped = |point: usize| {
                 let place = taken.iter().position(|&taken| taken == point)?;
                 selection.dropped(place).map(|replications| replications as u64)
@@ -115,7 +118,7 @@ fn go_on<S: Source>(
     source: &mut S,
     selection: &mut Selection,
     taken: &[usize],
-    figures: &mut [Vec<f64>],
+    (figures, missing): (&mut [Vec<f64>], &mut [u64]),
     most: u64,
 ) -> io::Result<Chosen> {
     loop {
@@ -135,7 +138,16 @@ fn go_on<S: Source>(
         let mut block = vec![Vec::new(); taken.len()];
         for (&place, values) in left.iter().zip(source.figures(&batches)?) {
             figures[taken[place]].extend(&values);
+            let without = values.iter().filter(|value| !value.is_finite()).count() as u64;
+            if without > 0 {
+                // It has no mean, as little as one that lacks a figure in the first stage.
+                missing[taken[place]] += without;
+                selection.leave_out(place);
+            }
             block[place] = values;
+        }
+        if selection.left().next().is_none() {
+            return Ok(Chosen::NoCandidate);
         }
         let length = (replications.end - replications.start) as usize;
         for replication in 0..length {

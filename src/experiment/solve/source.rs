@@ -87,7 +87,7 @@ struct Taken {
 
 impl RowSink for Taken {
     fn row(&mut self, row: &Row) -> io::Result<()> {
-        self.failed += u64::from(row.status == Status::Failed);
+        self.failed += u64::from(row.status.is_failure());
         self.values.push(figure_of(row, self.figure, self.unit));
         Ok(())
     }
@@ -96,7 +96,7 @@ impl RowSink for Taken {
 /// The figure of a row: 1 for "did not converge" where that is asked. A time that did not come
 /// about within the horizon is longer than any.
 fn figure_of(row: &Row, figure: FigureOf, unit: Unit) -> f64 {
-    if row.status == Status::Failed {
+    if row.status.is_failure() {
         return f64::NAN;
     }
     let Some(column) = figure.column else {

@@ -15,7 +15,7 @@ use super::temp_list::TempList;
 use super::timeline::Timeline;
 use super::workload::Plan;
 use crate::engine::{
-    Component, Engine, PriorityClass, SimDuration, SimTime, Stream, StreamSeed, Timer,
+    Component, Engine, PriorityClass, SimDuration, SimTime, Stream, StreamSource, Timer,
 };
 use crate::quantities::DurationSampler;
 
@@ -71,7 +71,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    fn new(seed: StreamSeed, name: &str) -> Self {
+    fn new(seed: StreamSource, name: &str) -> Self {
         Self {
             cost: seed.stream(name, "cost"),
             calc: seed.stream(name, "calc"),
@@ -143,7 +143,7 @@ impl IpvsEstimator {
             seen: Observation::default(),
             softirq_began: None,
             softirq_time: None,
-            streams: Streams::new(StreamSeed::default(), name),
+            streams: Streams::new(StreamSource::default(), name),
             jiffies: Jiffies::new(config.hz, 0.0),
             timers: None,
             module_age: config.module_loaded_before.sampler(),
@@ -186,7 +186,7 @@ impl IpvsEstimator {
     }
 
     fn reset<G: Copy + From<Event>>(&mut self, engine: &Engine<G>) {
-        self.streams = Streams::new(engine.seed(), &self.name);
+        self.streams = Streams::new(engine.streams(), &self.name);
         let mut clock = engine.stream(&self.name, "clock");
         self.jiffies = Jiffies::new(self.config.hz, uniform(&mut clock));
         self.prices.rewind();

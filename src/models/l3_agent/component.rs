@@ -16,7 +16,7 @@ use super::timeline::Timeline;
 use super::workers::Worker;
 use super::workload::UpdateKind;
 use super::workload_state::{Arrivals, BootState, PortUpdateJob};
-use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer};
+use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSource, Timer};
 use crate::resources::{Handoff, InterpreterId, ProcessorSharingCpu, StepEvent, StepExecutor};
 
 /// What can happen.
@@ -96,7 +96,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    fn new(seed: StreamSeed, name: &str) -> Self {
+    fn new(seed: StreamSource, name: &str) -> Self {
         let stream = |purpose| seed.stream(name, purpose);
         Self {
             backoff: stream("rpc backoff"),
@@ -215,7 +215,7 @@ impl L3Agent {
         // A greenthread keeps the interpreter until it waits for something.
         let interpreter = host.add_interpreter(SimDuration::MAX, Handoff::Fifo);
         let lock = host.add_lock(Handoff::Fifo);
-        let seed = StreamSeed::default();
+        let seed = StreamSource::default();
         let builder =
             ProgramBuilder::new(config.host.variation, lock, seed.stream(name, "command cost"));
         let rpc = Rpc::new(
@@ -340,7 +340,7 @@ impl Component for L3Agent {
     type Event = Event;
 
     fn start<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        let seed = engine.seed();
+        let seed = engine.streams();
         self.host.start(engine, &self.name);
         self.builder.reset(seed.stream(&self.name, "command cost"));
         self.streams = Streams::new(seed, &self.name);

@@ -16,7 +16,7 @@ use super::service::{Cost, Service};
 use super::syncd::{Notification, Syncd};
 use super::timeline::Timeline;
 use super::traffic::{Stage, Traffic};
-use crate::engine::{Component, Engine, PriorityClass, SimTime, Stream, StreamSeed, Timer};
+use crate::engine::{Component, Engine, PriorityClass, SimTime, Stream, StreamSource, Timer};
 
 /// Output: a path's traffic has moved to others, or the path is in use again.
 pub const OUTPUT_PATH_SETTLED: u16 = 0;
@@ -152,7 +152,7 @@ impl Orchagent {
                 "bgp.remote_change_interval",
             ),
             remote_changes_left: 0,
-            pop_order: StreamSeed::default().stream(name, "pop order"),
+            pop_order: StreamSource::default().stream(name, "pop order"),
             flaps: FlapPlan::new(&config),
             links: Vec::with_capacity(config.topology.paths as usize),
             traffic: Traffic::new(&config, &switches),
@@ -180,7 +180,7 @@ impl Orchagent {
         }
     }
 
-    fn reset(&mut self, seed: StreamSeed) {
+    fn reset(&mut self, seed: StreamSource) {
         self.service.reset(seed, &self.name);
         self.teamd_reaction.reset(seed, &self.name);
         self.bgp_reaction.reset(seed, &self.name);
@@ -415,7 +415,7 @@ impl Component for Orchagent {
     type Event = Event;
 
     fn start<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
-        self.reset(engine.seed());
+        self.reset(engine.streams());
         self.timers = Some(Timers {
             flap: engine.add_timer(),
             delivery: engine.add_timer(),

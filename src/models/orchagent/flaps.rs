@@ -3,7 +3,7 @@
 use rand::seq::SliceRandom;
 
 use super::config::{Config, Direction, Order};
-use crate::engine::{SimTime, StreamSeed};
+use crate::engine::{SimTime, StreamSource};
 use crate::quantities::DurationSampler;
 
 /// One change of a link.
@@ -39,7 +39,7 @@ impl FlapPlan {
         }
     }
 
-    pub fn reset(&mut self, config: &Config, seed: StreamSeed, component: &str) {
+    pub fn reset(&mut self, config: &Config, seed: StreamSource, component: &str) {
         let flap = &config.flap;
         self.links.clear();
         self.links.extend(0..config.topology.paths as u16);

@@ -4,7 +4,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::config::{Config, Costs};
 use super::route_table::Operation;
-use crate::engine::{SimDuration, Stream, StreamSeed};
+use crate::engine::{SimDuration, Stream, StreamSource};
 use crate::quantities::{DurationDistribution, DurationSampler};
 
 /// A cost of its own stream, so that one cost's draws move no other's.
@@ -17,11 +17,11 @@ pub struct Cost {
 
 impl Cost {
     pub fn new(distribution: &DurationDistribution, purpose: &'static str) -> Self {
-        let stream = StreamSeed::default().stream("", purpose);
+        let stream = StreamSource::default().stream("", purpose);
         Self { sampler: distribution.sampler(), stream, purpose }
     }
 
-    pub fn reset(&mut self, seed: StreamSeed, component: &str) {
+    pub fn reset(&mut self, seed: StreamSource, component: &str) {
         self.sampler.rewind();
         self.stream = seed.stream(component, self.purpose);
     }
@@ -51,11 +51,11 @@ macro_rules! costs {
                 Self {
                     $($name: Cost::new($name, concat!("costs.", stringify!($name))),)+
                     batch_sigma: libm::sqrt(libm::log1p(batch_variation * batch_variation)),
-                    batch_variation: StreamSeed::default().stream("", ""),
+                    batch_variation: StreamSource::default().stream("", ""),
                 }
             }
 
-            pub fn reset(&mut self, seed: StreamSeed, component: &str) {
+            pub fn reset(&mut self, seed: StreamSource, component: &str) {
                 $(self.$name.reset(seed, component);)+
                 self.batch_variation = seed.stream(component, "costs.batch_variation");
             }

@@ -120,24 +120,24 @@ fn answer_text(report: &SolveReport<'_>, searched: &Searched<'_>) -> String {
         ),
         Answer::Between { meets: Some(meets), fails: Some(fails) } => format!(
             "Between {} and {}: {} meets the target and {} does not; what lies between them is \
-             undecided after {most} replications each.",
+             undecided after up to {most} replications each.",
             value(meets.min(fails)),
             value(meets.max(fails)),
             value(meets),
             value(fails)
         ),
         Answer::Between { meets: Some(meets), fails: None } => format!(
-            "{} meets the target; what lies {beyond} it is undecided after {most} replications \
-             each.",
+            "{} meets the target; what lies {beyond} it is undecided after up to {most} \
+             replications each.",
             value(meets)
         ),
         Answer::Between { meets: None, fails: Some(fails) } => format!(
             "No value surely meets the target: {} does not, and what could is undecided after \
-             {most} replications each.",
+             up to {most} replications each.",
             value(fails)
         ),
         Answer::Between { meets: None, fails: None } => format!(
-            "No value surely meets the target: it is undecided after {most} replications each."
+            "No value surely meets the target: it is undecided after up to {most} replications each."
         ),
         Answer::Nowhere => "No value meets the target.".to_owned(),
         Answer::NotMonotone => format!(
