@@ -10,6 +10,46 @@ fn three_verdicts() -> String {
     .join(",")
 }
 
+/// A bound from above is no better for replications that were cut off before they got there.
+#[test]
+fn what_was_cut_off_at_the_horizon_is_not_early() {
+    let expectations = [
+        expect("p95", r#""at_most": "30 s""#),
+        expect("mean", r#""at_most": "30 s""#),
+        expect("p50", r#""at_most": "3600 s""#),
+    ];
+    let place = Place::with_scenario("links", &expectations.join(","));
+    let whole = stdout(&place.convsim(&["check", "links.json"]));
+    assert!(whole.contains("3 held"), "{whole}");
+    // Some replications end before that, the others are cut off.
+    let cut = place.convsim(&["check", "links.json", "--set", "run.horizon=13 s"]);
+    let text = stdout(&cut).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(code(&cut), 1, "{text}");
+    assert!(text.contains("MISSED large: mean convergence_time"), "{text}");
+    assert!(text.contains("never: it had not come about when"), "{text}");
+}
+
+/// P = (46 s - 45 s) / 30 s: nothing seen in 20 replications says little of it.
+#[test]
+fn a_rare_event_that_was_not_seen_is_not_ruled_out() {
+    let place = Place::empty();
+    let base = format!("{}/scenarios/l3-agent-liveness.json", env!("CARGO_MANIFEST_DIR"));
+    place.write(
+        "rare.json",
+        &format!(
+            r#"{{ "name": "rare", "extends": "{base}",
+              "configurations": [{{ "name": "s46", "set": {{ "l3_agent.liveness.stall": "46 s" }} }}],
+              "expect": [{{ "configuration": "s46", "metric": "seen_dead", "at_most": 0.001, "source": "s" }}],
+              "run": {{ "replications": 20 }} }}"#
+        ),
+    );
+    for seed in ["1", "2", "3", "4", "5", "6"] {
+        let output = place.convsim(&["check", "rare.json", "--seed", seed]);
+        assert_eq!(code(&output), 1, "seed {seed}: {}", stdout(&output));
+        assert!(!stdout(&output).contains("held       s46"), "{}", stdout(&output));
+    }
+}
+
 #[test]
 fn expectations_that_hold_are_exit_code_0() {
     let held = expect("mean", r#""at_least": "0 s""#);

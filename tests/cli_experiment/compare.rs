@@ -36,6 +36,59 @@ fn a_threshold_that_is_exceeded_is_exit_code_1() {
     assert_eq!(code(&compare("large", "large", "convergence_time.mean:+0%")), 0);
 }
 
+/// A figure that is 0 has no ratio to it, and one that never comes about has none at all.
+#[test]
+fn a_threshold_sees_what_was_0_and_what_never_came_about() {
+    let place = Place::empty();
+    place.write(
+        "burst.json",
+        r#"{
+          "name": "burst",
+          "components": { "web": { "model": "http_pool",
+            "clients": { "arrival": "burst", "requests": 20 },
+            "server": { "preset": "werkzeug_single", "overhead": "none" },
+            "handler": { "wait": "100 ms" } } },
+          "configurations": [
+            { "name": "patient" },
+            { "name": "impatient", "set": { "web.clients.timeout": "1 s" } },
+            { "name": "slow", "set": { "web.handler.wait": "1 s" } }
+          ],
+          "run": { "replications": 20, "horizon": "10 s" }
+        }"#,
+    );
+    let compare = |second: &str, threshold: &str| {
+        let output =
+            place.convsim(&["compare", "burst.json", "patient", second, "--fail-on", threshold]);
+        (code(&output), stdout(&output).split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    for statistic in ["mean", "p50", "max"] {
+        let (code, text) = compare("impatient", &format!("timeout_share.{statistic}:+5%"));
+        assert!(code == 1 && text.contains("it was 0, and is not"), "{statistic}: {text}");
+        let (code, text) = compare("slow", &format!("convergence_time.{statistic}:+5%"));
+        let never = "it did not come about in 20 of 20 replications of B, in 0 of 20 of A";
+        assert!(code == 1 && text.contains(never), "{statistic}: {text}");
+    }
+    assert_eq!(compare("impatient", "timeout_share.mean:-5%").0, 0);
+    assert_eq!(compare("patient", "timeout_share.mean:+5%").0, 0);
+}
+
+#[test]
+fn extremes_of_other_replications_are_no_threshold() {
+    let place = Place::with_scenario("links", "");
+    for (folder, seed) in [("one", "1"), ("two", "2")] {
+        let words = ["run", "links.json", "--no-plots", "--seed", seed, "--output", folder];
+        assert_eq!(code(&place.convsim(&words)), 0);
+    }
+    let compare = |second: &str| {
+        let (one, fail_on) = ("one/links", "convergence_time.max:+1%");
+        place.convsim(&["compare", one, second, "--configuration", "large", "--fail-on", fail_on])
+    };
+    let refused = compare("two/links");
+    assert_eq!(code(&refused), 2);
+    assert!(stderr(&refused).contains("nothing in common"), "{}", stderr(&refused));
+    assert_eq!(code(&compare("one/links")), 0);
+}
+
 #[test]
 fn what_is_not_there_is_exit_code_2_and_says_what_is() {
     let place = Place::with_scenario("links", "");

@@ -104,6 +104,23 @@ fn a_point_that_fails_is_rows_with_a_status_and_exit_code_3() {
           "run": { "replications": 20, "horizon": "5124095 h" }
         }"#,
     );
+    for words in [
+        &["compare", "users.json", "fine", "endless"][..],
+        &["solve", "users.json", "--minimise", "elapsed", "--indifference", "1 s"],
+        &["check", "checked.json"],
+        &["sensitivity", "users.json", "--vary", "web.clients.think_time=1 s..4000000 h"],
+    ] {
+        let text = place.read("users.json").replace(
+            r#""run":"#,
+            r#""expect": [{ "configuration": "fine", "metric": "ok", "at_least": 50, "source": "s" },
+              { "configuration": "endless", "metric": "ok", "at_most": 50, "source": "s" }], "run":"#,
+        );
+        place.write("checked.json", &text);
+        let output = place.convsim(words);
+        let expected = if words[0] == "check" { [1, 3] } else { [3, 3] };
+        assert!(expected.contains(&code(&output)), "{words:?}: {}", stdout(&output));
+        assert!(!stdout(&output).contains("held       endless"), "{}", stdout(&output));
+    }
     let output = place.convsim(&["run", "users.json", "--no-plots", "--progress", "json"]);
     assert_eq!(code(&output), 3, "{}", stderr(&output));
     let csv = place.read("outputs/users/results.csv");

@@ -18,6 +18,31 @@ fn run_until(place: &Place, more: &[&str]) -> String {
 }
 
 #[test]
+fn the_most_replications_allowed_stand_in_the_report_too() {
+    let place = Place::with_scenario("links", "");
+    let words = ["run", "links.json", "--no-plots", "--configuration", "large", "--quiet"];
+    let until = ["--replications", "10..15", "--until", "convergence_time<=0.001%"];
+    assert_eq!(code(&place.convsim(&[&words[..], &until].concat())), 0);
+    assert_eq!(code(&place.convsim(&["report", "outputs/links"])), 0);
+    let report = place.read("outputs/links/report.html");
+    assert!(report.contains("after 15 replications, the most allowed"), "no note in the report");
+    // Points that end with different numbers of replications converged all the same.
+    let output = place.convsim(&[
+        "run",
+        "links.json",
+        "--no-plots",
+        "--replications",
+        "10..40",
+        "--until",
+        "convergence_time<=8%",
+        "--output",
+        "all",
+    ]);
+    let text = stdout(&output);
+    assert!(text.contains("Not converged: 0 of 10"), "{text}");
+}
+
+#[test]
 fn each_point_gets_the_replications_that_the_asked_precision_needs() {
     let place = Place::with_scenario("links", "");
     run_until(&place, &["--threads", "1", "--output", "one"]);

@@ -17,6 +17,35 @@ fn in_parts(place: &Place, parts: u64, arguments: &[&str], output: &str) {
 }
 
 #[test]
+fn the_commands_of_an_incomplete_merge_can_be_run_as_they_are() {
+    let place = Place::with_scenario("links", "");
+    let part = ["run", "links.json", "--no-plots", "--replications", "7", "--output", "parts"];
+    assert_eq!(code(&place.convsim(&[&part[..], &["--shard", "1/2"]].concat())), 0);
+    let merge = || place.convsim(&["merge", "parts/links", "--output", "whole", "--no-plots"]);
+    let output = merge();
+    assert_eq!(code(&output), 2);
+    let command = stdout(&output);
+    assert_eq!(
+        command.trim(),
+        "convsim run links.json --replications 7 --output parts --shard 2/2"
+    );
+    let words: Vec<&str> = command.split_whitespace().skip(1).chain(["--no-plots"]).collect();
+    assert_eq!(code(&place.convsim(&words)), 0);
+    let output = merge();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    // A part that was asked for more than the other says so.
+    let more = ["run", "links.json", "--no-plots", "--replications", "9", "--output", "parts"];
+    assert_eq!(code(&place.convsim(&[&more[..], &["--shard", "2/2"]].concat())), 0);
+    let output = place.convsim(&["merge", "parts/links", "--output", "whole", "--no-plots"]);
+    assert!(
+        stderr(&output).contains("different numbers of replications (7, 9)"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(code(&output), 2);
+}
+
+#[test]
 fn any_number_of_parts_on_any_number_of_threads_gives_the_same_bytes() {
     let place = Place::with_scenario("links", &expect("mean", r#""at_least": "0 s""#));
     let arguments = ["--replications", "40"];
