@@ -305,6 +305,32 @@ fn bad_command_lines() {
 }
 
 #[test]
+fn a_mistake_that_the_command_line_makes_names_what_it_says() {
+    let folder = Folder::new();
+    folder.write(
+        "s.json",
+        r#"{
+  "name": "s",
+  "components": {
+    "o": { "model": "orchagent", "flap": { "count": 3 } },
+    "i": { "model": "ipvs_estimator", "observe_for": "20 s" }
+  },
+  "run": { "replications": 25, "horizon": "60 s" }
+}"#,
+    );
+    let with = |set: &[&str]| {
+        folder.error("s.json", &LoadOptions { set: strings(set), ..LoadOptions::default() })
+    };
+    let shown = [
+        with(&["run.antithetic=true"]),
+        with(&["o.topology.paths=2", "i.warm_up=1 s"]),
+        with(&["run.horizon=10 s", "run.seed=3"]),
+        with(&["o.flap.count=900"]),
+    ];
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
 fn files_that_extend_wrongly() {
     let folder = Folder::new();
     folder

@@ -334,3 +334,57 @@ fn an_interval_that_comes_again_for_ever_has_a_least_length() {
         assert!(told.contains(&format!("shorter than {least}")), "{key}: {told}");
     }
 }
+
+#[test]
+fn a_point_of_a_large_grid_is_what_it_is_alone() {
+    let vary = |values: &str| LoadOptions {
+        vary: vec![format!("o.pop_batch_size={values}")],
+        ..LoadOptions::default()
+    };
+    let grid = load_with(CONFIGURED, &vary("1..3000"));
+    assert_eq!(grid.points.len(), 3003);
+    let alone = load_with(CONFIGURED, &vary("1,40,1500,3000"));
+    let mut found = 0;
+    for point in &alone.points {
+        let same = |other: &&convsim::scenario::Point| other.configuration == point.configuration;
+        let other = grid.points.iter().find(same).unwrap();
+        assert_eq!(format!("{other:?}"), format!("{point:?}"));
+        found += 1;
+    }
+    assert_eq!(found, 7);
+}
+
+#[test]
+fn what_is_wrong_with_one_point_of_a_large_grid_is_all_that_is_wrong() {
+    let folder = Folder::new();
+    let text = r#"{ "name": "n", "components": { "o": { "model": "orchagent" } } }"#;
+    let path = folder.write("scenario.json", text);
+    let wrong = |vary: &str| {
+        let options = LoadOptions { vary: strings(&[vary]), ..LoadOptions::default() };
+        let error = load(&path, &options).unwrap_err();
+        error.problems().iter().map(|problem| problem.message()).collect::<Vec<_>>()
+    };
+    let [schema] = &wrong("o.pop_batch_size=0..2000")[..] else { panic!("one") };
+    assert!(schema.contains("o.pop_batch_size") && schema.contains('0'), "{schema}");
+    let [relation] = &wrong("o.flap.count=1..65")[..] else { panic!("one") };
+    assert!(relation.contains("65 of 64 paths flap"), "{relation}");
+}
+
+#[test]
+fn a_limit_of_points_is_for_those_that_are_run() {
+    let few = LoadOptions {
+        configurations: strings(&["large"]),
+        max_points: 2,
+        ..LoadOptions::default()
+    };
+    let scenario = load_with(CONFIGURED, &few);
+    assert_eq!((names(&scenario), scenario.expectations.len()), (vec!["large"], 1));
+    let solve = r#"{
+      "name": "asking", "components": { "o": { "model": "orchagent" } },
+      "solve": { "goal": "largest", "target": "convergence_time<=1 s",
+                 "parameter": { "path": "o.pop_batch_size", "values": "32..4096" } }
+    }"#;
+    let scenario = load_with(solve, &LoadOptions { max_points: 2, ..LoadOptions::default() });
+    let parameter = scenario.solve.unwrap().parameter.unwrap();
+    assert_eq!(parameter, "o.pop_batch_size=32..4096");
+}

@@ -57,6 +57,13 @@ pub enum Problem {
          folder with --output, or remove this one"
     ))]
     NotToMerge { folder: PathBuf, differences: Vec<String> },
+    #[error("{} has the results of something else:\n{}", folder.display(), listed(differences))]
+    #[diagnostic(help(
+        "merge puts together rows of one and the same scenario; where this is the folder for the \
+         result, choose another with --output, and where it is a part, run that part anew with \
+         convsim run --fresh"
+    ))]
+    NotMerged { folder: PathBuf, differences: Vec<String> },
     #[error("{} has no rows that were run with --shard", folder.display())]
     #[diagnostic(help("name the folders that convsim run --shard made, e.g. outputs/SCENARIO"))]
     NoShards { folder: PathBuf },

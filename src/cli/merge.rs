@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use crate::experiment::precision::settle_replications;
 use crate::experiment::store::{JOURNAL, SHARDS, first_differences, read_origin};
-use crate::experiment::{Batch, Shard};
+use crate::experiment::{Batch, Shard, Store, StoreError};
 use crate::scenario::{LoadOptions, Scenario};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::arguments::{OUTPUT, Results, load, recorded};
 use super::error::{CliError, Problem};
-use super::run::{count, open_store, prepare, refused, write_error, write_results};
+use super::run::{count, prepare, refused, write_error, write_results};
 use super::{Outcome, print};
 
 /// What `convsim merge` understands.
@@ -156,9 +156,12 @@ pub fn merge(arguments: &Arguments) -> Result<Outcome, CliError> {
         return Err(Problem::NoShards { folder: arguments.folders[0].clone() }.into());
     };
     let folder = prepare(arguments.results.output.join(&scenario.name))?;
-    let mut store = open_store(&scenario, &folder, false)?;
+    let mut store = Store::open(folder.path(), &scenario, false)
+        .map_err(|error| not_merged(folder.path(), error))?;
+    folder.remove_leftovers().map_err(|error| write_error(&folder, error))?;
     for path in journals.iter().filter(|path| **path != folder.path().join(JOURNAL)) {
-        store.import(path).map_err(|error| refused(path, error))?;
+        let part = path.parent().unwrap_or(path);
+        store.import(path).map_err(|error| not_merged(part, error))?;
     }
     let mut missing: Vec<Batch> = Vec::new();
     let settled = settle_replications(&scenario, |tasks, sink| {
@@ -220,6 +223,16 @@ fn output_of<'a>(arguments: &'a Arguments, scenario: &str) -> &'a Path {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
         Some(parent) => parent,
         None => &arguments.results.output,
+    }
+}
+
+/// Why the rows in `folder` cannot be put together with those of the scenario.
+fn not_merged(folder: &Path, error: StoreError) -> CliError {
+    match error {
+        StoreError::Changed(differences) => {
+            Problem::NotMerged { folder: folder.to_owned(), differences }.into()
+        }
+        other => refused(folder, other),
     }
 }
 

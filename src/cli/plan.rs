@@ -104,32 +104,38 @@ fn tasks(scenario: &Scenario) -> u128 {
 }
 
 /// The points as rows of texts.
-struct Lines {
-    heading: Vec<String>,
-    /// A line for each point: its identity, its name, and the parameters that differ.
-    rows: Vec<Vec<String>>,
+struct Lines<'s> {
+    points: &'s [Point],
+    differing: Differing,
 }
 
-impl Lines {
-    fn new(scenario: &Scenario) -> Self {
-        let differing = Differing::new(&scenario.points);
-        let row = |(index, point): (usize, &Point)| {
-            let cell =
-                |path: &String| differing.value(index, path).map_or_else(|| "-".to_owned(), shown);
-            let mut row = vec![format!("{:016x}", point.id), point.configuration.clone()];
-            row.extend(differing.paths.iter().map(cell));
-            row
-        };
-        let rows = scenario.points.iter().enumerate().map(row).collect();
+impl<'s> Lines<'s> {
+    fn new(scenario: &'s Scenario) -> Self {
+        Self { points: &scenario.points, differing: Differing::new(&scenario.points) }
+    }
+
+    fn heading(&self) -> Vec<String> {
         let words = ["id", "configuration"].map(str::to_owned);
-        Self { heading: words.into_iter().chain(differing.paths).collect(), rows }
+        words.into_iter().chain(self.differing.paths.iter().cloned()).collect()
+    }
+
+    /// A line for each point: its identity, its name, and the parameters that differ.
+    fn rows(&self) -> impl Iterator<Item = Vec<String>> {
+        self.points.iter().enumerate().map(|(index, point)| {
+            let value = |column| self.differing.value(index, column);
+            let cell = |column| value(column).map_or_else(|| "-".to_owned(), shown);
+            let mut row = vec![format!("{:016x}", point.id), point.configuration.clone()];
+            row.extend((0..self.differing.paths.len()).map(cell));
+            row
+        })
     }
 }
 
 /// The points as a table, or one below the other where they vary in more than a terminal has
 /// room for.
 fn points_text(scenario: &Scenario) -> String {
-    let Lines { heading, rows } = Lines::new(scenario);
+    let lines = Lines::new(scenario);
+    let (heading, rows) = (lines.heading(), lines.rows().collect::<Vec<_>>());
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(&heading);
@@ -151,11 +157,12 @@ fn points_text(scenario: &Scenario) -> String {
 }
 
 fn markdown(scenario: &Scenario) -> String {
-    let Lines { heading, rows } = Lines::new(scenario);
+    let lines = Lines::new(scenario);
+    let heading = lines.heading();
     let mut text = String::new();
     row(&mut text, &heading);
     rule(&mut text, heading.len(), 0);
-    for cells in rows {
+    for cells in lines.rows() {
         row(&mut text, &cells);
     }
     text
@@ -163,9 +170,9 @@ fn markdown(scenario: &Scenario) -> String {
 
 fn csv_rows(scenario: &Scenario) -> std::io::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let Lines { heading, rows } = Lines::new(scenario);
-    writer.write_record(heading)?;
-    for row in rows {
+    let lines = Lines::new(scenario);
+    writer.write_record(lines.heading())?;
+    for row in lines.rows() {
         writer.write_record(row)?;
     }
     writer.into_inner().map_err(|error| std::io::Error::other(error.to_string()))
@@ -211,8 +218,11 @@ pub fn plan(scenario: &Scenario) -> Value {
         .iter()
         .enumerate()
         .map(|(index, point)| {
-            let value = |path: &String| Some((path.clone(), differing.value(index, path)?.clone()));
-            let values: Map<String, Value> = differing.paths.iter().filter_map(value).collect();
+            let value = |(column, path): (usize, &String)| {
+                Some((path.clone(), differing.value(index, column)?.clone()))
+            };
+            let paths = differing.paths.iter().enumerate();
+            let values: Map<String, Value> = paths.filter_map(value).collect();
             json!({
                 "id": format!("{:016x}", point.id),
                 "configuration": point.configuration,

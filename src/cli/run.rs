@@ -134,7 +134,7 @@ pub fn prepare(folder: PathBuf) -> Result<ResultFolder, CliError> {
 }
 
 /// The rows of `scenario` in `folder`, which no other process can then write to.
-pub fn open_store<'s>(
+fn open_store<'s>(
     scenario: &'s Scenario,
     folder: &ResultFolder,
     fresh: bool,

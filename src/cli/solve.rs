@@ -11,7 +11,7 @@ use crate::report::solve::{
     BestReport, Searched, SolveReport, best_csv, best_document, best_json, solve_csv,
     solve_document, solve_json,
 };
-use crate::scenario::question::{SolveGoal, SolveQuestion};
+use crate::scenario::question::{MOST_VALUES, SolveGoal, SolveQuestion};
 use crate::scenario::target::{FigureOf, Target, magnitude};
 use crate::scenario::{LoadOptions, Point, Scenario};
 use clap::{ArgGroup, Args};
@@ -154,8 +154,14 @@ impl Arguments {
         let mut options = self.options();
         options.configurations.clone_from(&question.configurations);
         // The axis of the frontier comes first, so that it varies slowest.
-        let vary = [&question.along, &question.parameter];
-        options.vary = vary.into_iter().flatten().cloned().collect();
+        let vary = [("--along", &question.along), ("--parameter", &question.parameter)];
+        for (option, text) in vary {
+            options.vary.extend(text.clone());
+            options.vary_options.extend(text.is_some().then_some(option));
+        }
+        if question.goal.has_target() {
+            options.max_points = MOST_VALUES;
+        }
         let scenario = load_paired(&self.file, &options)?;
         Ok(Asked { scenario, question, threads: self.running.threads() })
     }

@@ -1,5 +1,6 @@
 //! The same rows for several sinks at once, each on a thread of its own.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -25,13 +26,15 @@ pub fn fan_out(
         let mut senders = Vec::new();
         let mut ends = Vec::new();
         for sink in sinks {
-            let (sender, receiver) = sync_channel::<Arc<Vec<Row>>>(WAITING);
+            let (sender, receiver) = sync_channel::<Arc<Block>>(WAITING);
             senders.push(sender);
             ends.push(scope.spawn(move || {
-                receiver.iter().try_for_each(|block| block.iter().try_for_each(|row| sink.row(row)))
+                receiver.iter().try_for_each(|block| {
+                    block.rows[..block.filled].iter().try_for_each(|row| sink.row(row))
+                })
             }));
         }
-        let mut blocks = Blocks { senders, block: Vec::with_capacity(BLOCK) };
+        let mut blocks = Blocks { senders, rows: Vec::new(), filled: 0, sent: VecDeque::new() };
         let replayed = replay(&mut blocks).and_then(|()| blocks.hand_over());
         // A sink ends when nothing more can come.
         drop(blocks);
@@ -45,25 +48,50 @@ pub fn fan_out(
     })
 }
 
+/// A block of rows, of which the first so many count.
+struct Block {
+    rows: Vec<Row>,
+    filled: usize,
+}
+
 /// Collects rows and hands them over to all sinks.
 struct Blocks {
-    senders: Vec<SyncSender<Arc<Vec<Row>>>>,
-    block: Vec<Row>,
+    senders: Vec<SyncSender<Arc<Block>>>,
+    /// Rows of which the first [`Blocks::filled`] count; the memory of the others is used again.
+    rows: Vec<Row>,
+    filled: usize,
+    /// What was handed over and may still be read by a sink, the oldest first.
+    sent: VecDeque<Arc<Block>>,
 }
 
 impl Blocks {
     fn hand_over(&mut self) -> io::Result<()> {
-        let block = Arc::new(std::mem::replace(&mut self.block, Vec::with_capacity(BLOCK)));
+        let spare = match self.sent.front_mut().map(Arc::get_mut) {
+            Some(Some(block)) => std::mem::take(&mut block.rows),
+            // Every sink is that far behind, or nothing has been sent.
+            _ => Vec::new(),
+        };
+        if spare.capacity() > 0 {
+            self.sent.pop_front();
+        }
+        let rows = std::mem::replace(&mut self.rows, spare);
+        let block = Arc::new(Block { rows, filled: std::mem::take(&mut self.filled) });
         // A sink that has gone says why when it is asked.
         let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
-        self.senders.iter().try_for_each(|sender| sender.send(Arc::clone(&block)).map_err(gone))
+        self.senders.iter().try_for_each(|sender| sender.send(Arc::clone(&block)).map_err(gone))?;
+        self.sent.push_back(block);
+        Ok(())
     }
 }
 
 impl RowSink for Blocks {
     fn row(&mut self, row: &Row) -> io::Result<()> {
-        self.block.push(row.clone());
-        if self.block.len() < BLOCK { Ok(()) } else { self.hand_over() }
+        match self.rows.get_mut(self.filled) {
+            Some(used) => used.clone_from(row),
+            None => self.rows.push(row.clone()),
+        }
+        self.filled += 1;
+        if self.filled < BLOCK { Ok(()) } else { self.hand_over() }
     }
 }
 

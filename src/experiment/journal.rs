@@ -257,11 +257,10 @@ fn checksum(bytes: &[u8]) -> u64 {
 
 /// Writes `row` of the point with the identity `id`.
 pub(super) fn write_row(id: u64, row: &Row, payload: &mut Vec<u8>) {
-    let status = Status::ALL.iter().position(|&status| status == row.status).unwrap_or_default();
     payload.push(ROW);
     payload.extend_from_slice(&id.to_le_bytes());
     payload.extend_from_slice(&row.replication.to_le_bytes());
-    payload.push(status as u8);
+    payload.push(row.status.index() as u8);
     payload.extend_from_slice(&row.end.as_nanos().to_le_bytes());
     payload.extend_from_slice(&row.events.to_le_bytes());
     payload.extend_from_slice(&row.fingerprint.to_le_bytes());
@@ -278,31 +277,28 @@ pub(super) fn row_task(payload: &[u8]) -> Option<(u64, u64)> {
     Some((take(&mut rest)?, take(&mut rest)?))
 }
 
-/// The row in `payload`, as one of the point `point`.
-pub(super) fn read_row(point: usize, payload: &[u8]) -> Option<Row> {
+/// Reads the row in `payload`, as one of the point `point`, into `row`, whose memory it uses; none if
+/// it is no row.
+pub(super) fn read_row(point: usize, payload: &[u8], row: &mut Row) -> Option<()> {
     let mut rest = payload.strip_prefix(&[ROW])?;
     let _id = take(&mut rest)?;
-    let replication = take(&mut rest)?;
+    row.point = point;
+    row.replication = take(&mut rest)?;
     let (&status, after) = rest.split_first()?;
+    row.status = *Status::ALL.get(usize::from(status))?;
     rest = after;
-    let (end, events, fingerprint) = (take(&mut rest)?, take(&mut rest)?, take(&mut rest)?);
+    row.end = SimTime::from_nanos(take(&mut rest)?);
+    row.events = take(&mut rest)?;
+    row.fingerprint = take(&mut rest)?;
     let (&count, after) = rest.split_first_chunk()?;
-    rest = after;
-    let mut figures = Vec::with_capacity((u32::from_le_bytes(count) as usize).min(rest.len() / 8));
-    for _ in 0..u32::from_le_bytes(count) {
-        figures.push(f64::from_bits(take(&mut rest)?));
-    }
-    let message = std::str::from_utf8(rest).ok()?;
-    Some(Row {
-        point,
-        replication,
-        status: *Status::ALL.get(usize::from(status))?,
-        end: SimTime::from_nanos(end),
-        events,
-        fingerprint,
-        figures,
-        message: (!message.is_empty()).then(|| message.to_owned()),
-    })
+    let size = (u32::from_le_bytes(count) as usize).checked_mul(size_of::<f64>())?;
+    let (figures, message) = after.split_at_checked(size)?;
+    let (figures, _) = figures.as_chunks();
+    row.figures.clear();
+    row.figures.extend(figures.iter().map(|&bytes| f64::from_le_bytes(bytes)));
+    let message = std::str::from_utf8(message).ok()?;
+    row.message = (!message.is_empty()).then(|| message.to_owned());
+    Some(())
 }
 
 fn take(rest: &mut &[u8]) -> Option<u64> {
@@ -339,7 +335,8 @@ mod tests {
         let mut payload = Vec::new();
         write_row(42, &row(5), &mut payload);
         assert_eq!(row_task(&payload), Some((42, 5)));
-        let read = read_row(3, &payload).unwrap();
+        let mut read = Row { figures: vec![1.0; 9], ..row(0) };
+        read_row(3, &payload, &mut read).unwrap();
         assert_eq!(format!("{read:?}"), format!("{:?}", row(5)));
     }
 

@@ -1,6 +1,7 @@
 //! What one replication gives.
 
 use std::io;
+use std::mem::take;
 
 use crate::engine::SimTime;
 
@@ -34,6 +35,12 @@ impl Status {
         Self::TooManyTimers,
         Self::Failed,
     ];
+
+    /// Its place in [`Status::ALL`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
 
     /// Whether the model or the engine could not go on, so that the figures say nothing; exit code
     /// 3.
@@ -72,7 +79,7 @@ impl Status {
 }
 
 /// One replication of one point.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Row {
     /// Index of the point in the scenario.
     pub point: usize,
@@ -92,6 +99,36 @@ pub struct Row {
     pub message: Option<String>,
 }
 
+impl Row {
+    /// A row of nothing, to be overwritten.
+    pub(super) const fn blank() -> Self {
+        Self {
+            point: 0,
+            replication: 0,
+            status: Status::Failed,
+            end: SimTime::ZERO,
+            events: 0,
+            fingerprint: 0,
+            figures: Vec::new(),
+            message: None,
+        }
+    }
+}
+
+impl Clone for Row {
+    fn clone(&self) -> Self {
+        Self { figures: self.figures.clone(), message: self.message.clone(), ..*self }
+    }
+
+    /// Keeps the memory, as rows are many.
+    fn clone_from(&mut self, row: &Self) {
+        self.figures.clone_from(&row.figures);
+        self.message.clone_from(&row.message);
+        let (figures, message) = (take(&mut self.figures), self.message.take());
+        *self = Self { figures, message, ..*row };
+    }
+}
+
 /// Takes rows as they complete, in the order of the tasks: point by point, replication by
 /// replication. Nothing else keeps a row, so that memory does not grow with their number.
 pub trait RowSink {
@@ -100,4 +137,16 @@ pub trait RowSink {
     /// # Errors
     /// Whatever keeps it from taking it; the run then stops.
     fn row(&mut self, row: &Row) -> io::Result<()>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_is_at_its_place() {
+        for (index, status) in Status::ALL.into_iter().enumerate() {
+            assert_eq!(status.index(), index);
+        }
+    }
 }

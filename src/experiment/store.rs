@@ -204,9 +204,9 @@ impl<'s> Store<'s> {
         let step = stored.len().div_ceil(ROWS_TRIED).max(1);
         let mut worker = WorldWorker::new(self.scenario);
         let mut reader = self.journal.reader();
-        let mut payload = Vec::new();
+        let (mut payload, mut before) = (Vec::new(), Row::blank());
         for &(point, place) in stored.iter().step_by(step) {
-            let before = read_at(&mut reader, place, point, &mut payload)?;
+            read_at(&mut reader, place, point, &mut payload, &mut before)?;
             if !same(&before, &worker.replicate(point, place.replication)) {
                 return Err(StoreError::Changed(vec![format!(
                     "replication {} of \"{}\" now gives other events or figures: a model was \
@@ -336,7 +336,7 @@ impl RowIndex {
         sinks: &mut [&mut dyn RowSink],
     ) -> io::Result<()> {
         let mut reader = journal.reader();
-        let mut payload = Vec::new();
+        let (mut payload, mut row) = (Vec::new(), Row::blank());
         for task in tasks {
             let places = self.within(scenario.points[task.point].id, &task.replications);
             let wanted = task.replications.end.saturating_sub(task.replications.start);
@@ -344,7 +344,7 @@ impl RowIndex {
                 return Err(io::Error::other("a row that was written cannot be found"));
             }
             for place in places {
-                let row = read_at(&mut reader, place, task.point, &mut payload)?;
+                read_at(&mut reader, place, task.point, &mut payload, &mut row)?;
                 sinks.iter_mut().try_for_each(|sink| sink.row(&row))?;
             }
         }
@@ -357,9 +357,10 @@ fn read_at(
     place: &Place,
     point: usize,
     payload: &mut Vec<u8>,
-) -> io::Result<Row> {
+    row: &mut Row,
+) -> io::Result<()> {
     reader.read(place.offset, payload)?;
-    read_row(point, payload)
+    read_row(point, payload, row)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a row cannot be understood"))
 }
 

@@ -1,5 +1,6 @@
 //! Figures of a point over its replications.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
@@ -8,6 +9,8 @@ use super::schedule::Batch;
 use crate::models::Unit;
 use crate::scenario::{MetricColumn, RunSettings};
 use crate::statistics::grouped::{mean_estimate, quantile_ranks, variance_gain};
+use crate::statistics::interval::student_quantile;
+use crate::statistics::quantile::QuantileRanks;
 use crate::statistics::{Estimate, Moments, Rate, Sorted};
 
 /// A metric of one point over its replications.
@@ -47,34 +50,89 @@ impl MetricSummary {
     /// `group` says belong together.
     #[must_use]
     pub fn of_unit(unit: Unit, mut values: Vec<f64>, confidence: f64, group: u64) -> Self {
+        Self::of(unit, &mut values, &mut Bounds::new(confidence, group))
+    }
+
+    /// Of `values`, which are put into another order.
+    fn of(unit: Unit, values: &mut Vec<f64>, bounds: &mut Bounds) -> Self {
+        let Bounds { confidence, group, .. } = *bounds;
         let size = group as usize;
         let mean = match (unit, group) {
             (Unit::Probability, _) => {
                 Some(Rate::of(values.iter().copied()).grouped(group).estimate(confidence))
             }
             (_, 0..=1) => None,
-            _ => Some(mean_estimate(&values, size, confidence)),
+            _ => Some(mean_estimate(values, size, confidence)),
         };
-        let variance_gain = if group > 1 { variance_gain(&values, size) } else { f64::NAN };
+        let variance_gain = if group > 1 { variance_gain(values, size) } else { f64::NAN };
         values.retain(|value| !value.is_nan());
-        let sorted = Sorted::new(values);
-        let moments: Moments = sorted.values().iter().copied().collect();
+        let sorted = Sorted::new(std::mem::take(values));
+        let moments = moments(sorted.values());
         let count = moments.count();
-        let quantile = |probability| {
-            let ranks = quantile_ranks(count, group, probability, confidence);
-            sorted.quantile_estimate_at(probability, ranks)
-        };
-        Self {
+        let known = bounds.of(count);
+        let quantile = |at: usize| sorted.quantile_estimate_at(PROBABILITIES[at], known.ranks[at]);
+        let summary = Self {
             count,
-            mean: mean.unwrap_or_else(|| moments.mean_estimate(confidence)),
+            mean: mean.unwrap_or_else(|| moments.mean_estimate_at(known.student)),
             variance_gain,
             standard_deviation: moments.standard_deviation(),
             min: moments.min(),
-            p50: quantile(0.50),
-            p95: quantile(0.95),
-            p99: quantile(0.99),
+            p50: quantile(0),
+            p95: quantile(1),
+            p99: quantile(2),
             max: moments.max(),
+        };
+        *values = sorted.into_values();
+        summary
+    }
+}
+
+/// Of ascending values.
+fn moments(values: &[f64]) -> Moments {
+    match (values.first(), values.last()) {
+        (Some(&least), Some(&most)) if least.is_finite() && least.to_bits() == most.to_bits() => {
+            Moments::of_constant(least, values.len() as u64)
         }
+        _ => values.iter().copied().collect(),
+    }
+}
+
+/// Of the quantiles in a summary.
+const PROBABILITIES: [f64; 3] = [0.50, 0.95, 0.99];
+/// Of so many counts the bounds are kept.
+const KEPT_COUNTS: usize = 1 << 10;
+
+/// What intervals need to know of a number of values, which many figures have in common.
+#[derive(Debug)]
+struct Bounds {
+    confidence: f64,
+    group: u64,
+    known: BTreeMap<u64, CountBounds>,
+}
+
+/// For one number of values.
+#[derive(Clone, Copy, Debug)]
+struct CountBounds {
+    /// The quantile of Student's t.
+    student: f64,
+    /// For each of [`PROBABILITIES`].
+    ranks: [QuantileRanks; PROBABILITIES.len()],
+}
+
+impl Bounds {
+    const fn new(confidence: f64, group: u64) -> Self {
+        Self { confidence, group, known: BTreeMap::new() }
+    }
+
+    fn of(&mut self, count: u64) -> CountBounds {
+        if self.known.len() >= KEPT_COUNTS {
+            self.known.clear();
+        }
+        let (confidence, group) = (self.confidence, self.group);
+        *self.known.entry(count).or_insert_with(|| CountBounds {
+            student: student_quantile(confidence, count.saturating_sub(1) as f64),
+            ranks: PROBABILITIES.map(|p| quantile_ranks(count, group, p, confidence)),
+        })
     }
 }
 
@@ -106,21 +164,21 @@ impl PointSummary {
     /// How many replications ended in `status`.
     #[must_use]
     pub fn count(&self, status: Status) -> u64 {
-        let index = Status::ALL.iter().position(|&other| other == status);
-        index.map_or(0, |index| self.statuses[index])
+        self.statuses[status.index()]
     }
 }
 
 /// Summarises rows point by point, keeping the figures of one point only.
 #[derive(Debug)]
 pub struct Summariser {
-    confidence: f64,
-    group: u64,
+    bounds: Bounds,
     /// The columns that are summarised.
     columns: Range<usize>,
     /// The units of all columns; those beyond are counts.
     units: Vec<Unit>,
     current: Option<Collected>,
+    /// Memory for the figures of the next point.
+    spare: Vec<Vec<f64>>,
     finished: Vec<PointSummary>,
 }
 
@@ -136,13 +194,12 @@ impl Summariser {
     /// With intervals at `confidence` over replications of which each is independent of the others.
     #[must_use]
     pub const fn new(confidence: f64) -> Self {
-        let columns = 0..usize::MAX;
         Self {
-            confidence,
-            group: 1,
-            columns,
+            bounds: Bounds::new(confidence, 1),
+            columns: 0..usize::MAX,
             units: Vec::new(),
             current: None,
+            spare: Vec::new(),
             finished: Vec::new(),
         }
     }
@@ -150,7 +207,8 @@ impl Summariser {
     /// With the intervals that `run` asks for, of columns in these units.
     #[must_use]
     pub fn of_run(run: &RunSettings, units: Vec<Unit>) -> Self {
-        Self { group: run.group(), units, ..Self::new(run.confidence) }
+        let bounds = Bounds::new(run.confidence, run.group());
+        Self { bounds, units, ..Self::new(run.confidence) }
     }
 
     /// Only of these columns, so that less has to be kept at once.
@@ -167,23 +225,26 @@ impl Summariser {
     }
 
     fn finish_point(&mut self) {
-        let Some(collected) = self.current.take() else { return };
+        let Some(mut collected) = self.current.take() else { return };
         let replications: u64 = collected.statuses.iter().sum();
         let [converged, ..] = collected.statuses;
         let judged = replications - failures(collected.statuses);
-        let rate = Rate::new(judged - converged, judged).grouped(self.group);
-        let summarise = |(at, values)| {
+        let rate = Rate::new(judged - converged, judged).grouped(self.bounds.group);
+        let mut metrics = Vec::with_capacity(collected.values.len());
+        for (at, values) in collected.values.iter_mut().enumerate() {
             let unit = self.units.get(self.columns.start + at).copied().unwrap_or(Unit::Count);
-            MetricSummary::of_unit(unit, values, self.confidence, self.group)
-        };
+            metrics.push(MetricSummary::of(unit, values, &mut self.bounds));
+        }
         self.finished.push(PointSummary {
             point: collected.point,
             replications,
             statuses: collected.statuses,
             failure: collected.failure,
-            not_converged: rate.estimate(self.confidence),
-            metrics: collected.values.into_iter().enumerate().map(summarise).collect(),
+            not_converged: rate.estimate(self.bounds.confidence),
+            metrics,
         });
+        collected.values.iter_mut().for_each(Vec::clear);
+        self.spare = collected.values;
     }
 }
 
@@ -238,15 +299,13 @@ impl RowSink for Summariser {
         if self.current.as_ref().is_some_and(|current| current.point != row.point) {
             self.finish_point();
         }
-        let current = self.current.get_or_insert_with(|| Collected {
-            point: row.point,
-            statuses: [0; Status::ALL.len()],
-            failure: None,
-            values: vec![Vec::new(); own(&self.columns, &row.figures).len()],
+        let current = self.current.get_or_insert_with(|| {
+            let mut values = std::mem::take(&mut self.spare);
+            values.resize_with(own(&self.columns, &row.figures).len(), Vec::new);
+            let (point, statuses) = (row.point, [0; Status::ALL.len()]);
+            Collected { point, statuses, failure: None, values }
         });
-        for (count, status) in current.statuses.iter_mut().zip(Status::ALL) {
-            *count += u64::from(row.status == status);
-        }
+        current.statuses[row.status.index()] += 1;
         if current.failure.is_none() {
             current.failure.clone_from(&row.message);
         }

@@ -116,6 +116,20 @@ macro_rules! models {
                 }
             }
 
+            /// As [`ModelKind::read_config`], from anything, without the place of what cannot be read.
+            ///
+            /// # Errors
+            /// The reason of what cannot be read.
+            pub fn config_from<'de, D: serde::Deserializer<'de>>(
+                self,
+                deserializer: D,
+            ) -> Result<ModelConfig, D::Error> {
+                match self {
+                    $(Self::$variant => serde::Deserialize::deserialize(deserializer)
+                        .map(|config| ModelConfig::$variant(Box::new(config))),)+
+                }
+            }
+
             /// The default configuration.
             #[must_use]
             pub fn default_config(self) -> ModelConfig {

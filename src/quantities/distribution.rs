@@ -1,9 +1,11 @@
 //! Durations that vary: what a user writes.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error as _;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::duration::parse_duration;
@@ -187,22 +189,73 @@ enum Written {
 
 impl<'de> Deserialize<'de> for DurationDistribution {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = serde_json::Value::deserialize(deserializer)?;
-        let read = match value {
-            serde_json::Value::String(text) => {
-                Self::Constant { value: parse_duration(&text).map_err(D::Error::custom)? }
-            }
-            serde_json::Value::Object(_) => {
-                let written: Written = serde_json::from_value(value).map_err(D::Error::custom)?;
-                written.into()
-            }
-            other => {
-                let text = format!("{other} is no distribution; allowed is {DISTRIBUTION_ALLOWED}");
-                return Err(D::Error::custom(text));
-            }
+        let written = match TextOrValue::deserialize(deserializer)? {
+            TextOrValue::Constant(constant) => return Ok(constant),
+            TextOrValue::Value(value) => value,
         };
+        if !written.is_object() {
+            let text = format!("{written} is no distribution; allowed is {DISTRIBUTION_ALLOWED}");
+            return Err(D::Error::custom(text));
+        }
+        let read: Written = serde_json::from_value(written).map_err(D::Error::custom)?;
+        let read = Self::from(read);
         read.check().map_err(D::Error::custom)?;
         Ok(read)
+    }
+}
+
+/// Most durations are plain texts, which need no detour.
+enum TextOrValue {
+    Constant(DurationDistribution),
+    Value(serde_json::Value),
+}
+
+impl<'de> Deserialize<'de> for TextOrValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextOrValueVisitor)
+    }
+}
+
+struct TextOrValueVisitor;
+
+impl<'de> Visitor<'de> for TextOrValueVisitor {
+    type Value = TextOrValue;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(DISTRIBUTION_ALLOWED)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<TextOrValue, E> {
+        let value = parse_duration(text).map_err(E::custom)?;
+        Ok(TextOrValue::Constant(DurationDistribution::Constant { value }))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<TextOrValue, E> {
+        Ok(TextOrValue::Value(value.into()))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<TextOrValue, E> {
+        Ok(TextOrValue::Value(value.into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<TextOrValue, E> {
+        Ok(TextOrValue::Value(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<TextOrValue, E> {
+        Ok(TextOrValue::Value(value.into()))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<TextOrValue, E> {
+        Ok(TextOrValue::Value(serde_json::Value::Null))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<TextOrValue, A::Error> {
+        Deserialize::deserialize(SeqAccessDeserializer::new(items)).map(TextOrValue::Value)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<TextOrValue, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(entries)).map(TextOrValue::Value)
     }
 }
 

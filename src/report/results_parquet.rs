@@ -17,7 +17,7 @@ use parquet::schema::types::{ColumnPath, Type};
 use super::manifest::scenario_hash;
 use super::results_csv::{FIRST_COLUMNS, LAST_COLUMNS, PointId};
 use crate::experiment::store::seed_scheme;
-use crate::experiment::{Row, RowSink};
+use crate::experiment::{Row, RowSink, Status};
 use crate::scenario::{MetricColumn, Scenario};
 
 /// Version of the format, as `convsim.format` in the metadata.
@@ -35,6 +35,8 @@ pub struct ResultsParquet<'s, W: Write + Send> {
     writer: SerializedFileWriter<W>,
     group: Group,
     most_rows: usize,
+    /// The name of each status, in the order of [`Status::ALL`].
+    statuses: [ByteArray; Status::ALL.len()],
     /// The texts of the point that the last row was of.
     point: Option<(usize, ByteArray, ByteArray)>,
 }
@@ -56,7 +58,7 @@ struct Group {
 
 /// Values that may be null.
 struct Optional<T> {
-    /// 1 where there is a value, 0 for null.
+    /// 1 where there is a value, 0 for null; nothing as long as there are only values.
     levels: Vec<i16>,
     values: Vec<T>,
 }
@@ -69,8 +71,25 @@ impl<T> Default for Optional<T> {
 
 impl<T> Optional<T> {
     fn push(&mut self, value: Option<T>) {
-        self.levels.push(i16::from(value.is_some()));
-        self.values.extend(value);
+        match value {
+            Some(value) => {
+                self.values.push(value);
+                if !self.levels.is_empty() {
+                    self.levels.push(1);
+                }
+            }
+            None => {
+                if self.levels.is_empty() {
+                    self.levels.resize(self.values.len(), 1);
+                }
+                self.levels.push(0);
+            }
+        }
+    }
+
+    /// The levels; `all` has as many ones as there are rows.
+    fn levels<'l>(&'l self, all: &'l [i16]) -> &'l [i16] {
+        if self.levels.is_empty() { all } else { &self.levels }
     }
 
     fn clear(&mut self) {
@@ -100,7 +119,8 @@ impl<'s, W: Write + Send> ResultsParquet<'s, W> {
             ..Group::default()
         };
         let most_rows = (GROUP_FIGURES / columns.len().max(1)).clamp(1, GROUP_ROWS);
-        Ok(Self { scenario, reached, writer, group, most_rows, point: None })
+        let statuses = Status::ALL.map(|status| text(status.name()));
+        Ok(Self { scenario, reached, writer, group, most_rows, statuses, point: None })
     }
 
     /// The output, with everything written to it.
@@ -145,7 +165,7 @@ impl<W: Write + Send> RowSink for ResultsParquet<'_, W> {
         group.points.push(id);
         group.configurations.push(name);
         group.replications.push(row.replication.cast_signed());
-        group.statuses.push(ByteArray::from(row.status.name()));
+        group.statuses.push(self.statuses[row.status.index()].clone());
         group.end_times.push(row.end.as_seconds());
         group.events.push(row.events.cast_signed());
         group.fingerprints.push(row.fingerprint.cast_signed());
@@ -171,11 +191,13 @@ impl Group {
         write::<DoubleType, W>(rows, &self.end_times, None)?;
         write::<Int64Type, W>(rows, &self.events, None)?;
         write::<Int64Type, W>(rows, &self.fingerprints, None)?;
-        for Optional { levels, values } in &self.figures {
-            write::<DoubleType, W>(rows, values, Some(levels))?;
+        let all = vec![1; self.points.len()];
+        for figures in &self.figures {
+            write::<DoubleType, W>(rows, &figures.values, Some(figures.levels(&all)))?;
         }
-        write::<ByteArrayType, W>(rows, &self.messages.values, Some(&self.messages.levels))?;
-        write::<BoolType, W>(rows, &self.reached.values, Some(&self.reached.levels))
+        let Self { messages, reached, .. } = self;
+        write::<ByteArrayType, W>(rows, &messages.values, Some(messages.levels(&all)))?;
+        write::<BoolType, W>(rows, &reached.values, Some(reached.levels(&all)))
     }
 
     /// Forgets the rows, keeping the memory.

@@ -12,14 +12,14 @@ use crate::quantities::rate::parse_rate;
 /// durations or rates; `:whole` after the count rounds to whole numbers. `None` if the text has no `..` and so is no range.
 ///
 /// # Errors
-/// What is impossible about the range, or that it has more than `limit` values.
-pub fn range(text: &str, limit: usize) -> Option<Result<Vec<Value>, Problem>> {
+/// What is impossible about the range, or that it has more values than `limit` says.
+pub fn range(text: &str, limit: Limit) -> Option<Result<Vec<Value>, Problem>> {
     text.contains("..").then(|| {
         read_range(text, limit).map_err(|reason| Problem::BadRange { text: text.into(), reason })
     })
 }
 
-fn read_range(text: &str, limit: usize) -> Result<Vec<Value>, String> {
+fn read_range(text: &str, limit: Limit) -> Result<Vec<Value>, String> {
     let mut parts = text.split(':');
     let (first, last) = End::pair(parts.next().unwrap_or_default())?;
     let (spacing, count) = (parts.next().map(str::trim), parts.next().map(str::trim));
@@ -62,23 +62,23 @@ fn read_range(text: &str, limit: usize) -> Result<Vec<Value>, String> {
     Ok(written)
 }
 
-fn every_whole_number(first: &End, last: f64, limit: usize) -> Result<Vec<f64>, String> {
+fn every_whole_number(first: &End, last: f64, limit: Limit) -> Result<Vec<f64>, String> {
     if !matches!(first.unit, Unit::None) || first.value.fract() != 0.0 || last.fract() != 0.0 {
         return Err("it needs a spacing, for instance :linear:9".to_owned());
     }
     let count = last - first.value + 1.0;
-    enough(count, limit)?;
+    limit.allow(count)?;
     Ok((0..count as u64).map(|step| first.value + step as f64).collect())
 }
 
-fn multiples(low: f64, high: f64, factor: f64, limit: usize) -> Result<Vec<f64>, String> {
+fn multiples(low: f64, high: f64, factor: f64, limit: Limit) -> Result<Vec<f64>, String> {
     if low <= 0.0 {
         return Err("a logarithmic range starts above 0".to_owned());
     }
     let mut values = Vec::new();
     let mut value = low;
     while value <= high * (1.0 + 1e-12) {
-        enough((values.len() + 1) as f64, limit)?;
+        limit.allow((values.len() + 1) as f64)?;
         values.push(value);
         value *= factor;
     }
@@ -89,10 +89,10 @@ fn spaced(
     low: f64,
     high: f64,
     count: usize,
-    limit: usize,
+    limit: Limit,
     step: impl Fn(f64) -> f64,
 ) -> Result<Vec<f64>, String> {
-    enough(count as f64, limit)?;
+    limit.allow(count as f64)?;
     match count {
         0 => Err("it has no values".to_owned()),
         1 if low == high => Ok(vec![low]),
@@ -104,11 +104,33 @@ fn spaced(
     }
 }
 
-fn enough(count: f64, limit: usize) -> Result<(), String> {
-    if count > limit as f64 {
-        return Err(format!("it has more values than --max-points {limit}"));
+/// How many values a range may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    most: usize,
+    /// Whether it is that of `--max-points`.
+    of_points: bool,
+}
+
+impl Limit {
+    /// Each value makes a point that is run.
+    pub const fn points(max_points: usize) -> Self {
+        Self { most: max_points, of_points: true }
     }
-    Ok(())
+
+    /// Values of which few are run.
+    pub const fn values(most: usize) -> Self {
+        Self { most, of_points: false }
+    }
+
+    fn allow(self, count: f64) -> Result<(), String> {
+        let Self { most, of_points } = self;
+        match (count > most as f64, of_points) {
+            (false, _) => Ok(()),
+            (true, true) => Err(format!("it has more values than --max-points {most}")),
+            (true, false) => Err(format!("it has more than {most} values")),
+        }
+    }
 }
 
 /// One end of a range.
@@ -173,7 +195,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        match range(text, 100) {
+        match range(text, Limit::points(100)) {
             Some(Ok(values)) => Value::Array(values).to_string(),
             Some(Err(problem)) => problem.text().0,
             None => "no range".to_owned(),
@@ -215,5 +237,7 @@ mod tests {
             assert!(shown(text).contains(reason), "{text}: {}", shown(text));
         }
         assert_eq!(shown("12"), "no range");
+        let (problem, _) = range("1..101", Limit::values(100)).unwrap().unwrap_err().text();
+        assert!(problem.ends_with("it has more than 100 values"), "{problem}");
     }
 }

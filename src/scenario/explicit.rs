@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::node::{Node, NodeValue};
 use super::overrides::SWEEP_PARTS;
-use super::source::Sources;
+use super::source::{COMMAND_LINE, Sources};
 
 /// What one point sets: values by path.
 pub type Settings = Vec<(String, Value)>;
@@ -34,7 +34,7 @@ pub fn replace_configurations(
         let shown: Vec<String> =
             settings.iter().map(|(path, value)| format!("{path}={value}")).collect();
         let text = format!("point {number}: {}", shown.join(", "));
-        let origin = sources.add("command line".to_owned(), "".into(), text);
+        let origin = sources.add(COMMAND_LINE.to_owned(), "".into(), text);
         let mut point = Map::new();
         point.insert("name".to_owned(), Value::from(format!("point {number}")));
         point.insert("set".to_owned(), Value::Object(set));

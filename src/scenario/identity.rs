@@ -1,6 +1,7 @@
 //! What names a point: a hash of its canonical parameters.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -51,57 +52,91 @@ pub fn canonical_text(value: &impl Serialize) -> String {
 
 /// The text of JSON without blanks and escapes, with sorted keys.
 fn in_order(json: &str) -> Option<String> {
-    let mut text = String::with_capacity(json.len());
-    let rest = if json.contains('\\') { None } else { write_in_order(json, &mut text) };
-    rest.filter(|rest| rest.is_empty()).map(|_| text)
+    if json.contains('\\') {
+        return None;
+    }
+    let mut writer = OrderedText {
+        text: String::with_capacity(json.len()),
+        entries: Vec::new(),
+        moved: String::new(),
+    };
+    let rest = writer.value(json)?;
+    rest.is_empty().then_some(writer.text)
 }
 
-/// Writes the value that `json` starts with; what is after it.
-fn write_in_order<'j>(json: &'j str, text: &mut String) -> Option<&'j str> {
-    match json.as_bytes().first()? {
-        b'{' => {
-            let mut entries = Vec::new();
-            let mut rest = &json[1..];
-            while !rest.starts_with('}') {
-                rest = rest.strip_prefix(',').unwrap_or(rest);
-                let (key, after) = rest.strip_prefix('"')?.split_once('"')?;
-                let mut value = String::new();
-                rest = write_in_order(after.strip_prefix(':')?, &mut value)?;
-                entries.push((key, value));
-            }
-            entries.sort_by_key(|(key, _)| *key);
-            text.push('{');
-            for (index, (key, value)) in entries.iter().enumerate() {
-                let comma = if index > 0 { "," } else { "" };
-                // Writing to a text cannot fail.
-                let _ = write!(text, "{comma}\"{key}\":{value}");
-            }
-            text.push('}');
-            rest.strip_prefix('}')
-        }
-        b'[' => {
-            text.push('[');
-            let mut rest = &json[1..];
-            while !rest.starts_with(']') {
-                if let Some(after) = rest.strip_prefix(',') {
-                    text.push(',');
-                    rest = after;
+/// Text that is put into order as it is written.
+struct OrderedText<'j> {
+    text: String,
+    /// The entries of the objects that are being written, those of the innermost last: the key, and
+    /// where the entry stands in the text.
+    entries: Vec<(&'j str, Range<usize>)>,
+    /// Entries that are being moved.
+    moved: String,
+}
+
+impl<'j> OrderedText<'j> {
+    /// Writes the value that `json` starts with; what is after it.
+    fn value(&mut self, json: &'j str) -> Option<&'j str> {
+        match json.as_bytes().first()? {
+            b'{' => self.object(&json[1..]),
+            b'[' => {
+                self.text.push('[');
+                let mut rest = &json[1..];
+                while !rest.starts_with(']') {
+                    if let Some(after) = rest.strip_prefix(',') {
+                        self.text.push(',');
+                        rest = after;
+                    }
+                    rest = self.value(rest)?;
                 }
-                rest = write_in_order(rest, text)?;
+                self.text.push(']');
+                rest.strip_prefix(']')
             }
-            text.push(']');
-            rest.strip_prefix(']')
+            b'"' => {
+                let end = json[1..].find('"')? + 2;
+                self.text.push_str(&json[..end]);
+                Some(&json[end..])
+            }
+            _ => {
+                let end = json.find([',', ']', '}']).unwrap_or(json.len());
+                self.text.push_str(&json[..end]);
+                Some(&json[end..])
+            }
         }
-        b'"' => {
-            let end = json[1..].find('"')? + 2;
-            text.push_str(&json[..end]);
-            Some(&json[end..])
+    }
+
+    /// Writes the object whose first entry `json` starts with; what is after it.
+    fn object(&mut self, json: &'j str) -> Option<&'j str> {
+        self.text.push('{');
+        let (own, start) = (self.entries.len(), self.text.len());
+        let mut rest = json;
+        while !rest.starts_with('}') {
+            rest = rest.strip_prefix(',').unwrap_or(rest);
+            let (key, after) = rest.strip_prefix('"')?.split_once('"')?;
+            let from = self.text.len();
+            self.text.push_str(&rest[..key.len() + 2]);
+            self.text.push(':');
+            rest = self.value(after.strip_prefix(':')?)?;
+            self.entries.push((key, from..self.text.len()));
+            self.text.push(',');
         }
-        _ => {
-            let end = json.find([',', ']', '}']).unwrap_or(json.len());
-            text.push_str(&json[..end]);
-            Some(&json[end..])
+        let entries = &mut self.entries[own..];
+        if !entries.is_sorted_by_key(|(key, _)| *key) {
+            entries.sort_by_key(|(key, _)| *key);
+            self.moved.clear();
+            for (_, place) in &*entries {
+                self.moved.push_str(&self.text[place.clone()]);
+                self.moved.push(',');
+            }
+            self.text.truncate(start);
+            self.text.push_str(&self.moved);
         }
+        if !entries.is_empty() {
+            self.text.pop();
+        }
+        self.entries.truncate(own);
+        self.text.push('}');
+        rest.strip_prefix('}')
     }
 }
 
@@ -158,6 +193,20 @@ mod tests {
         let other = json!({ "a": "t", "b": [1, { "x": null, "y": 1.5 }] });
         assert_eq!(canonical(&one), canonical(&other));
         assert_eq!(canonical(&one), r#"{"a":"t","b":[1,{"x":null,"y":1.5}]}"#);
+    }
+
+    #[test]
+    fn the_identity_of_a_point_is_the_same_for_ever() {
+        let component = |name: &str, model, parameters: &str| {
+            let (name, parameters) = (name.to_owned(), parameters.to_owned());
+            ComponentIdentity { name, model, parameters }
+        };
+        let one = component("o", "orchagent", r#"{"flap":{"count":14},"pop_batch_size":1024}"#);
+        let other = component("mux", "http_pool", "{}");
+        let connection = [("mux.toggle".to_owned(), "o.flap".to_owned())];
+        assert_eq!(point_id(&[&one], &[]), 0xcd83_6475_328d_2f23);
+        assert_eq!(point_id(&[&one, &other], &connection), 0x6bf2_749b_7f3b_812c);
+        assert_eq!(point_id(&[&other, &one], &connection), 0x6bf2_749b_7f3b_812c);
     }
 
     #[test]

@@ -67,7 +67,8 @@ fn build(
     if design.count().is_none_or(|count| count > limit) {
         let origin = tree.get("sweep").or_else(|| tree.get("configurations")).map(|n| n.origin);
         let points = design.count();
-        problems.add(Problem::TooManyPoints { points, limit }, "sweep", origin);
+        let option = options.vary_options.is_empty();
+        problems.add(Problem::TooManyPoints { points, limit, option }, "sweep", origin);
         // Whatever does not need the points is checked none the less.
         all_points = false;
         design.axes.clear();
@@ -79,7 +80,7 @@ fn build(
         let (value, allowed) = ("0 s".to_owned(), "above 0 s".to_owned());
         problems.add(Problem::OutOfRange { value, allowed }, "run.horizon", origin);
     }
-    refuse_odd_pairs(&tree, &run, problems);
+    refuse_odd_pairs(&tree, &run, sources, problems);
     let mut builder = PointBuilder::new(&tree, connection_names, run.horizon, sources, problems);
     let points = builder.build(&design);
     let recorded = builder.recorded_files();
@@ -114,7 +115,6 @@ fn build(
     };
     scenario.expectations = read_expectations(&tree, &known, problems, &mut warnings);
     let components = scenario.components.clone();
-    let max_points = options.max_points;
     let asked = Asked {
         tree: &tree,
         original: &original,
@@ -122,7 +122,6 @@ fn build(
         columns: &columns,
         design: &design,
         horizon: scenario.run.horizon,
-        max_points,
         sources,
     };
     scenario.solve = asked.solve(problems, &mut warnings);
@@ -146,11 +145,17 @@ fn text_at(tree: &Node, key: &str) -> String {
 }
 
 /// Antithetic replications come in pairs.
-fn refuse_odd_pairs(tree: &Node, run: &RunEntry, problems: &mut Problems) {
+fn refuse_odd_pairs(tree: &Node, run: &RunEntry, sources: &Sources, problems: &mut Problems) {
     if !run.antithetic {
         return;
     }
-    let place = |keys: [&str; 3]| tree.nearest(keys.into_iter()).origin;
+    let pairs = tree.nearest([RUN, "antithetic"].into_iter()).origin;
+    let place = |keys: [&str; 3]| {
+        let number = tree.nearest(keys.into_iter()).origin;
+        // Where the command line asks for pairs, that is what is new.
+        let new = |origin| sources.argument(origin).is_some();
+        if new(pairs) && !new(number) { pairs } else { number }
+    };
     let mut refuse = |value: u64, path: &str, origin| {
         if !value.is_multiple_of(2) {
             let allowed = "an even number, as antithetic replications come in pairs".to_owned();
@@ -190,23 +195,24 @@ fn precision(entry: PrecisionEntry) -> Precision {
     Precision { metric, statistic, relative, max_replications }
 }
 
-/// Whether a point was there before the command line removed it.
+/// Whether a point was there before the command line removed it; of a file with too many points to
+/// know, any may have been.
 fn removed_by(original: &Node, options: &LoadOptions) -> impl Fn(&str) -> bool {
-    let names: HashSet<String> = if options.change_points() {
+    let mut names: HashSet<String> = HashSet::new();
+    let mut too_many = false;
+    if options.change_points() {
         let run: RunEntry = original.get(RUN).and_then(part).unwrap_or_default();
         let unseen = &mut Problems::default();
-        let mut design = Design::read(original, run.seed, options.max_points, unseen);
-        let few = design.count().is_some_and(|count| count <= options.max_points as u64);
-        if few {
+        // The command line limits the points that are run, not those of the file.
+        let limit = options.max_points.max(LoadOptions::default().max_points);
+        let mut design = Design::read(original, run.seed, limit, unseen);
+        too_many = design.count().is_none_or(|count| count > limit as u64);
+        if !too_many {
             design.apply_conditions(original, unseen);
-            design.points().map(|point| point.name).collect()
-        } else {
-            HashSet::new()
+            names = design.points().map(|point| point.name).collect();
         }
-    } else {
-        HashSet::new()
-    };
-    move |name: &str| names.contains(name)
+    }
+    move |name: &str| too_many || names.contains(name)
 }
 
 /// The scenario's name, if it can be one; checks the components' names too.

@@ -9,7 +9,7 @@
 //! - `file`: the types of a file and, from them, its JSON Schema.
 //! - `validate`, `schema_text`, `schema_kind`: the tree against the schema, everything at once.
 //! - `design`: which points there are, by grid, lists that advance together, sampling and
-//!   conditions; `points`: each of them, typed and checked by its models;
+//!   conditions; `points`: each of them, typed (`reading`) and checked by its models;
 //!   `recording`: recorded values from CSV files; `identity`: what names a point.
 //! - `expect`: what must come out; `recorded`: what the real system did; [`target`]: figures and
 //!   targets on the command line.
@@ -38,6 +38,7 @@ mod path;
 mod points;
 pub mod problem;
 pub mod question;
+mod reading;
 mod recorded;
 mod recording;
 mod schema_kind;

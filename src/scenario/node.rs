@@ -145,6 +145,14 @@ impl Node {
         }
     }
 
+    /// The item of a list at `index`, for changing it.
+    pub fn item_mut(&mut self, index: usize) -> Option<&mut Self> {
+        match &mut self.value {
+            NodeValue::List(items) => items.get_mut(index),
+            _ => None,
+        }
+    }
+
     /// Sets `key` of an object, at its place if it is there and otherwise at the end; does nothing
     /// to anything but an object.
     pub fn insert(&mut self, key: &str, key_origin: Origin, value: Self) {

@@ -15,7 +15,7 @@ use super::node::{Entry, Node, NodeValue};
 use super::parse::parse;
 use super::path::Path;
 use super::problem::{Problem, Problems};
-use super::source::{GivenFiles, Origin, Sources};
+use super::source::{COMMAND_LINE, GivenFiles, Origin, Sources};
 use super::vary::Variation;
 use crate::models::ModelKind;
 
@@ -23,6 +23,8 @@ use crate::models::ModelKind;
 pub const BASE: &str = "base";
 /// What the first part of a path may name beside a component.
 pub const RUN: &str = "run";
+/// The option that varies a parameter.
+pub(super) const VARY: &str = "--vary";
 /// Keys of a file that say what is swept.
 pub(super) const SWEEP_PARTS: [&str; 4] = ["sweep", "zip", "sample", "sweep_from"];
 
@@ -34,6 +36,8 @@ pub struct LoadOptions {
     /// `path=v1,v2` or `path=range`: an axis of the sweep; `path,path=v1,v2;w1,w2`: lists that
     /// advance together. Replaces the file's axis of that path.
     pub vary: Vec<String>,
+    /// What a user writes before each of `vary`, where that is not `--vary`.
+    pub vary_options: Vec<&'static str>,
     /// `sobol:64` or `latin_hypercube:40`: a design over the ranges among `vary` that have no
     /// number of values, and over those of the file's design.
     pub design: Option<String>,
@@ -58,6 +62,7 @@ impl Default for LoadOptions {
         Self {
             set: Vec::new(),
             vary: Vec::new(),
+            vary_options: Vec::new(),
             design: None,
             conditions: Vec::new(),
             configurations: Vec::new(),
@@ -92,8 +97,11 @@ pub fn apply(
     let mut overrides = Overrides { tree, sources, problems, warnings };
     let fixed: Vec<Assignment> =
         options.set.iter().filter_map(|text| overrides.read_set(text)).collect();
-    let varied: Vec<Variation> =
-        options.vary.iter().filter_map(|text| overrides.read_vary(text, options)).collect();
+    let mut varied: Vec<(&'static str, Variation)> = Vec::new();
+    for (index, text) in options.vary.iter().enumerate() {
+        let option = options.vary_options.get(index).copied().unwrap_or(VARY);
+        varied.extend(overrides.read_vary(option, text, options).map(|read| (option, read)));
+    }
     if options.only_varied {
         for part in SWEEP_PARTS {
             overrides.tree.remove(part);
@@ -103,7 +111,7 @@ pub fn apply(
     for assignment in &fixed {
         overrides.fix(assignment, &varied);
     }
-    for variation in varied {
+    for (_, variation) in varied {
         overrides.vary(variation);
     }
     if let Some(design) = &options.design {
@@ -158,7 +166,7 @@ impl Overrides<'_> {
         text: &'t str,
     ) -> Option<(&'t str, Origin, At)> {
         let shown = format!("{option} {text}");
-        let argument = self.sources.add("command line".to_owned(), PathBuf::new(), shown);
+        let argument = self.sources.add(COMMAND_LINE.to_owned(), PathBuf::new(), shown);
         let Some((path_text, _)) = text.split_once('=') else {
             let problem = Problem::NoEquals { option, text: text.to_owned() };
             self.problems.add(problem, "", Some(argument));
@@ -207,7 +215,7 @@ impl Overrides<'_> {
         let mut kept = Vec::new();
         for name in names {
             let shown = format!("--configuration {name}");
-            let argument = self.sources.add("command line".to_owned(), PathBuf::new(), shown);
+            let argument = self.sources.add(COMMAND_LINE.to_owned(), PathBuf::new(), shown);
             if known.contains(name) {
                 kept.push(Node::text(name.clone(), argument));
             } else {
@@ -234,11 +242,15 @@ impl Overrides<'_> {
     }
 
     /// Sets a value in the components and, so that it wins, last in every configuration.
-    fn fix(&mut self, assignment: &Assignment, varied: &[Variation]) {
+    fn fix(&mut self, assignment: &Assignment, varied: &[(&'static str, Variation)]) {
         let Assignment { path, value } = assignment;
         let text = path.to_string();
-        if varied.iter().flat_map(Variation::paths).any(|other| other.to_string() == text) {
-            self.problems.add(Problem::FixedAndVaried { path: text }, "", Some(path.origin));
+        let same = |(_, variation): &&(_, Variation)| {
+            variation.paths().any(|other| other.to_string() == text)
+        };
+        if let Some((option, _)) = varied.iter().find(same) {
+            let problem = Problem::FixedAndVaried { path: text, option };
+            self.problems.add(problem, "", Some(path.origin));
             return;
         }
         if path.component() == RUN {

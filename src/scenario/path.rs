@@ -159,15 +159,14 @@ impl Path {
                 Step::Index(index) => {
                     default = default.and_then(|value| value.get(index));
                     walked = format!("{walked}[{index}]");
-                    let value = node.shown(60);
-                    let NodeValue::List(items) = &mut node.value else {
+                    let NodeValue::List(items) = &node.value else {
+                        let value = node.shown(60);
                         return Err(Problem::NotAContainer { at, value });
                     };
                     let length = items.len();
-                    let Some(next) = items.get_mut(*index) else {
-                        return Err(Problem::NoSuchItem { at: walked, length });
-                    };
-                    node = next;
+                    node = node
+                        .item_mut(*index)
+                        .ok_or_else(|| Problem::NoSuchItem { at: walked.clone(), length })?;
                 }
             }
         }
@@ -197,8 +196,10 @@ fn enter_key<'a>(
     if matches!(node.value, NodeValue::Object(_)) && node.get(key).is_none() {
         node.insert(key, origin, Node::from_json(default.unwrap_or(&Value::Null), origin));
     }
-    let shown = node.shown(60);
-    node.get_mut(key).ok_or(shown)
+    if node.get(key).is_none() {
+        return Err(node.shown(60));
+    }
+    node.get_mut(key).ok_or_else(String::new)
 }
 
 impl fmt::Display for Path {

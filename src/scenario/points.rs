@@ -1,23 +1,34 @@
 //! From the tree of values to the typed points.
 
+mod fine;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::Arc;
+
+use fine::{Checked, check, pairs, part};
+use rayon::prelude::*;
 
 use super::design::{Design, PointDesign};
-use super::file::{component_schema, schema_ref};
 use super::identity::{ComponentIdentity, canonical_text, point_id};
-use super::node::{Node, NodeValue};
-use super::overrides::model_of;
+use super::node::Node;
+use super::overrides::{RUN, model_of};
 use super::path::Path;
 use super::problem::{Problem, Problems};
+use super::reading::NodeReader;
 use super::recording::Recordings;
 use super::schema_kind::keys_are_independent;
-use super::source::Sources;
+use super::source::{Origin, Sources};
 use super::types::Point;
-use super::validate::Validator;
 use crate::engine::SimDuration;
 use crate::models::{Finding, ModelConfig, ModelKind, Severity};
+
+/// The key of a component that names its model.
+const MODEL: &str = "model";
+/// So many points are made at once.
+const BLOCK: usize = 1 << 10;
+/// Fewer than so many are not worth several threads.
+const FEW: usize = 32;
 
 /// Makes the points of one scenario.
 pub struct PointBuilder<'a> {
@@ -25,6 +36,8 @@ pub struct PointBuilder<'a> {
     connections: Vec<(String, String)>,
     /// When runs end.
     horizon: SimDuration,
+    /// Where that is said, if anywhere.
+    horizon_origin: Option<Origin>,
     recordings: Recordings,
     sources: &'a Sources,
     problems: &'a mut Problems,
@@ -40,17 +53,8 @@ struct Component {
     node: Node,
     defaults: serde_json::Value,
     /// Once it was needed: the result.
-    ready: Option<Option<Rc<Ready>>>,
+    ready: Option<Option<Arc<Ready>>>,
     checked: Checked,
-}
-
-/// What is known to be fine, so that the points of a large grid are not checked key by key again.
-#[derive(Default)]
-struct Checked {
-    /// Whether the component is fine as it stands in the file, once it was asked.
-    base: Option<bool>,
-    /// Keys of the component with values that are fine, as JSON.
-    keys: HashSet<(String, String)>,
 }
 
 /// A component that can be run.
@@ -58,6 +62,22 @@ struct Ready {
     config: ModelConfig,
     identity: ComponentIdentity,
     warnings: Vec<String>,
+}
+
+impl Ready {
+    fn new(name: String, kind: ModelKind, config: ModelConfig, warnings: Vec<String>) -> Self {
+        let parameters = canonical_text(&config);
+        let identity = ComponentIdentity { name, model: kind.name(), parameters };
+        Self { config, identity, warnings }
+    }
+}
+
+/// What a point sets of the component `name`, the last of which wins.
+fn settings<'d>(design: &PointDesign<'d>, name: &str) -> Vec<(&'d Path, &'d Node)> {
+    let set = design.configuration.map_or(&[][..], |configuration| &configuration.set[..]);
+    let set = set.iter().map(|(path, value)| (path, value));
+    let all = set.chain(design.axes.iter().copied());
+    all.filter(|(path, _)| path.component() == name).collect()
 }
 
 impl<'a> PointBuilder<'a> {
@@ -84,6 +104,7 @@ impl<'a> PointBuilder<'a> {
             components,
             connections,
             horizon,
+            horizon_origin: tree.get(RUN).and_then(|run| run.get("horizon")).map(|h| h.origin),
             recordings: Recordings::default(),
             sources,
             problems,
@@ -96,19 +117,37 @@ impl<'a> PointBuilder<'a> {
     pub fn build(&mut self, design: &Design) -> Vec<Point> {
         let mut points = Vec::new();
         let mut names = HashSet::new();
-        for point_design in design.points() {
-            if self.problems.is_full() {
-                break;
+        let mut designs = design.points();
+        // The first few find out what all have in common.
+        let mut size = 1;
+        loop {
+            let block: Vec<PointDesign<'_>> = designs.by_ref().take(size).collect();
+            if block.is_empty() {
+                return points;
             }
-            let twice = !names.insert(point_design.name.clone());
-            if twice && let Some((path, value)) = point_design.axes.last() {
-                let name = point_design.name.clone();
-                let problem = Problem::DuplicateName { what: "point", name };
-                self.problems.add(problem, &format!("sweep.{path}"), Some(value.origin));
+            size = (size * 2).min(BLOCK);
+            let known = &*self;
+            let fine: Vec<_> = match block.len() {
+                FEW.. => block.par_iter().map(|design| known.fine_point(design)).collect(),
+                few => (0..few).map(|_| None).collect(),
+            };
+            for (point_design, fine) in block.iter().zip(fine) {
+                if self.problems.is_full() {
+                    return points;
+                }
+                let twice = !names.insert(point_design.name.clone());
+                if twice && let Some((path, value)) = point_design.axes.last() {
+                    let name = point_design.name.clone();
+                    let problem = Problem::DuplicateName { what: "point", name };
+                    self.problems.add(problem, &format!("sweep.{path}"), Some(value.origin));
+                }
+                let point = match fine {
+                    Some(ready) => Some(self.finish(point_design, ready)),
+                    None => self.point(point_design),
+                };
+                points.extend(point);
             }
-            points.extend(self.point(&point_design));
         }
-        points
     }
 
     /// Reports what is wrong with a point that is not run.
@@ -132,34 +171,34 @@ impl<'a> PointBuilder<'a> {
     }
 
     fn point(&mut self, design: &PointDesign<'_>) -> Option<Point> {
-        let set = design.configuration.map_or(&[][..], |configuration| &configuration.set[..]);
-        let all: Vec<(&Path, &Node)> = set
-            .iter()
-            .map(|(path, value)| (path, value))
-            .chain(design.axes.iter().copied())
-            .collect();
         let mut ready = Vec::with_capacity(self.components.len());
         for index in 0..self.components.len() {
-            let name = &self.components[index].name;
-            let own: Vec<_> =
-                all.iter().filter(|(path, _)| path.component() == name).copied().collect();
+            let own = settings(design, &self.components[index].name);
             ready.push(self.component(index, &own, &design.name));
         }
-        let ready: Vec<Rc<Ready>> = ready.into_iter().collect::<Option<_>>()?;
+        let ready: Vec<Arc<Ready>> = ready.into_iter().collect::<Option<_>>()?;
+        Some(self.finish(design, ready))
+    }
+
+    /// The point whose components are these.
+    fn finish(&mut self, design: &PointDesign<'_>, ready: Vec<Arc<Ready>>) -> Point {
         for warning in ready.iter().flat_map(|ready| &ready.warnings) {
             self.warn(warning, &design.name);
         }
         let identities: Vec<&ComponentIdentity> = ready.iter().map(|r| &r.identity).collect();
+        let id = point_id(&identities, &self.connections);
         let axes = design.axes.iter().map(|(path, value)| (path.to_string(), value.to_json()));
-        let components =
-            ready.iter().map(|ready| (ready.identity.name.clone(), ready.config.clone()));
-        Some(Point {
-            id: point_id(&identities, &self.connections),
+        let component = |ready: Arc<Ready>| match Arc::try_unwrap(ready) {
+            Ok(Ready { identity, config, .. }) => (identity.name, config),
+            Err(shared) => (shared.identity.name.clone(), shared.config.clone()),
+        };
+        Point {
+            id,
             configuration: design.name.clone(),
             note: design.configuration.and_then(|configuration| configuration.note.clone()),
             axes: axes.collect(),
-            components: components.collect(),
-        })
+            components: ready.into_iter().map(component).collect(),
+        }
     }
 
     fn component(
@@ -167,7 +206,7 @@ impl<'a> PointBuilder<'a> {
         index: usize,
         set: &[(&Path, &Node)],
         configuration: &str,
-    ) -> Option<Rc<Ready>> {
+    ) -> Option<Arc<Ready>> {
         if set.is_empty() {
             if self.components[index].ready.is_none() {
                 let node = self.components[index].node.clone();
@@ -193,32 +232,20 @@ impl<'a> PointBuilder<'a> {
 
     /// Checks a component, whose `keys` are not as in the file, against the schema.
     fn validate(&mut self, index: usize, node: &Node, keys: &[&str], path: &str) -> Problems {
-        let check = |node: &Node| {
-            let mut found = Problems::default();
-            Validator::new(schema_ref()).check(component_schema(), node, path, &mut found);
-            found
-        };
         let component = &mut self.components[index];
         if keys.is_empty() || !keys_are_independent(component.kind) {
-            return check(node);
+            return check(node, path);
         }
         let Component { node: base, checked, .. } = component;
-        if !*checked.base.get_or_insert_with(|| check(base).is_empty()) {
-            return check(node);
+        if !*checked.base.get_or_insert_with(|| check(base, path).is_empty()) {
+            return check(node, path);
         }
-        let value = |key: &str| node.get(key).map_or_else(String::new, |v| v.to_json().to_string());
-        let pairs: Vec<_> = keys.iter().map(|&key| (key.to_owned(), value(key))).collect();
-        if pairs.iter().all(|pair| checked.keys.contains(pair)) {
+        if checked.has(node, keys) {
             return Problems::default();
         }
-        // The rest is as it was when it was found fine.
-        let changed = |key: &str| key == "model" || keys.contains(&key);
-        let entries = node.entries().iter().filter(|entry| changed(&entry.key));
-        let part =
-            Node { value: NodeValue::Object(entries.cloned().collect()), origin: node.origin };
-        let found = check(&part);
+        let found = check(&part(node, keys), path);
         if found.is_empty() {
-            checked.keys.extend(pairs);
+            checked.keys.extend(pairs(node, keys));
         }
         found
     }
@@ -230,7 +257,7 @@ impl<'a> PointBuilder<'a> {
         mut node: Node,
         changed: &[&str],
         configuration: &str,
-    ) -> Option<Rc<Ready>> {
+    ) -> Option<Arc<Ready>> {
         let Component { name, kind, .. } = &self.components[index];
         let (name, kind) = (name.clone(), *kind);
         let path = format!("components.{name}");
@@ -242,11 +269,7 @@ impl<'a> PointBuilder<'a> {
             self.problems.append(found);
             return None;
         }
-        let mut json = node.to_json();
-        if let Some(map) = json.as_object_mut() {
-            map.shift_remove("model");
-        }
-        let config = match kind.read_config(json) {
+        let config = match read_config(kind, &node) {
             Ok(config) => config,
             Err(error) => {
                 let within = error.path().to_string();
@@ -259,11 +282,13 @@ impl<'a> PointBuilder<'a> {
         };
         let mut warnings = Vec::new();
         let mut possible = true;
-        for finding in config.check().into_iter().chain(config.check_horizon(self.horizon)) {
+        let relations = config.check().into_iter().map(|finding| (finding, None));
+        let (late, place) = (config.check_horizon(self.horizon).into_iter(), self.horizon_origin);
+        for (finding, beside) in relations.chain(late.map(|late| (late, place))) {
             match finding.severity {
                 Severity::Error => {
                     possible = false;
-                    self.impossible(&path, &node, finding, configuration);
+                    self.impossible(&path, &node, beside, finding, configuration);
                 }
                 Severity::Warning => warnings.push(self.warning_text(&path, &node, &finding)),
             }
@@ -271,15 +296,31 @@ impl<'a> PointBuilder<'a> {
         if !possible {
             return None;
         }
-        let parameters = canonical_text(&config);
-        let identity = ComponentIdentity { name, model: kind.name(), parameters };
-        Some(Rc::new(Ready { config, identity, warnings }))
+        Some(Arc::new(Ready::new(name, kind, config, warnings)))
     }
 
-    fn impossible(&mut self, path: &str, node: &Node, finding: Finding, configuration: &str) {
+    /// Reports a relation between values of `node`, and perhaps one that was said at `beside`.
+    fn impossible(
+        &mut self,
+        path: &str,
+        node: &Node,
+        beside: Option<Origin>,
+        finding: Finding,
+        configuration: &str,
+    ) {
         let origin = node.nearest(keys(&finding.path)).origin;
         let at = format!("{path}.{} in \"{configuration}\"", finding.path);
-        let Finding { problem, allowed, .. } = finding;
+        let Finding { problem, mut allowed, .. } = finding;
+        // A relation between two values is shown at one of them; the other may be what is new.
+        if self.sources.argument(origin).is_none() {
+            let mut said = Vec::new();
+            arguments(node, self.sources, &mut said);
+            said.extend(beside.and_then(|origin| self.sources.argument(origin)));
+            said.dedup();
+            if !said.is_empty() {
+                allowed = format!("{allowed}; the command line says {}", said.join(" "));
+            }
+        }
         self.problems.add(Problem::Impossible { problem, allowed }, &at, Some(origin));
     }
 
@@ -297,6 +338,27 @@ impl<'a> PointBuilder<'a> {
             }
         }
     }
+}
+
+/// The arguments of the command line that anything in `node` comes from.
+fn arguments<'s>(node: &Node, sources: &'s Sources, found: &mut Vec<&'s str>) {
+    found.extend(sources.argument(node.origin));
+    node.items().iter().for_each(|item| arguments(item, sources, found));
+    node.entries().iter().for_each(|entry| arguments(&entry.value, sources, found));
+}
+
+/// The configuration of a component; the way that knows the place of a mistake is several times slower.
+fn read_config(
+    kind: ModelKind,
+    node: &Node,
+) -> Result<ModelConfig, serde_path_to_error::Error<serde_json::Error>> {
+    kind.config_from(NodeReader::without(node, MODEL)).or_else(|_| {
+        let mut json = node.to_json();
+        if let Some(map) = json.as_object_mut() {
+            map.shift_remove(MODEL);
+        }
+        kind.read_config(json)
+    })
 }
 
 /// The keys and indices of a path such as `flap.members[2].count`.

@@ -97,10 +97,10 @@ pub enum Problem {
     NothingLeft { points: usize },
     /// The same value twice on an axis or in a set.
     RepeatedValue { value: String },
-    /// More points than are allowed.
-    TooManyPoints { points: Option<u64>, limit: u64 },
-    /// The command line both fixes and varies a path.
-    FixedAndVaried { path: String },
+    /// More points than are allowed; whether there is an option to allow more.
+    TooManyPoints { points: Option<u64>, limit: u64, option: bool },
+    /// The command line both fixes a path and, with `option`, varies it.
+    FixedAndVaried { path: String, option: &'static str },
     /// An expectation without a bound, or with bounds that exclude each other.
     BadExpectation { problem: String, allowed: String },
     /// A question for `solve` or `sensitivity` that cannot be answered.
@@ -335,15 +335,18 @@ impl Problem {
             Self::RepeatedValue { value } => {
                 (format!("{value} is listed twice"), "list each value once".to_owned())
             }
-            Self::TooManyPoints { points, limit } => (
+            Self::TooManyPoints { points, limit, option } => (
                 match points {
                     Some(points) => format!("{points} points are more than {limit}"),
                     None => format!("the number of points is far above {limit}"),
                 },
-                "fewer values on the axes, or a larger --max-points".to_owned(),
+                match option {
+                    true => "fewer values on the axes, or a larger --max-points".to_owned(),
+                    false => "fewer values".to_owned(),
+                },
             ),
-            Self::FixedAndVaried { path } => {
-                (format!("--set fixes {path} and --vary varies it"), "give only one".to_owned())
+            Self::FixedAndVaried { path, option } => {
+                (format!("--set fixes {path} and {option} varies it"), "give only one".to_owned())
             }
             Self::BadExpectation { problem, allowed } | Self::BadQuestion { problem, allowed } => {
                 (problem.clone(), allowed.clone())

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use super::node::{Node, NodeValue};
+use super::node::{Entry, Node, NodeValue};
 use super::parse::join;
 use super::problem::{Problem, Problems};
 use super::source::Sources;
@@ -31,6 +31,10 @@ impl Recordings {
         sources: &Sources,
         problems: &mut Problems,
     ) {
+        // The paths are needed only where something is wrong, and points are many.
+        if !has_reference(node) {
+            return;
+        }
         if let Some((file, column, unit)) = reference(node) {
             let origin = node.get("file").map_or(node.origin, |file| file.origin);
             let folder = sources.text_of(origin).map(|text| text.folder.clone());
@@ -79,6 +83,18 @@ impl Recordings {
         self.columns
             .entry((file, column, unit))
             .or_insert_with_key(|(file, column, unit)| read_column(file, column, unit, sources))
+    }
+}
+
+/// Whether anything in it may name a recording.
+pub fn has_reference(node: &Node) -> bool {
+    match &node.value {
+        NodeValue::List(items) => items.iter().any(has_reference),
+        NodeValue::Object(entries) => {
+            let within = |entry: &Entry| entry.key == "file" || has_reference(&entry.value);
+            entries.iter().any(within)
+        }
+        _ => false,
     }
 }
 

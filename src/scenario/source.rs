@@ -34,6 +34,9 @@ impl Origin {
     }
 }
 
+/// The name of a text that is an argument of the command line.
+pub const COMMAND_LINE: &str = "command line";
+
 /// A text with its name.
 #[derive(Debug)]
 pub struct SourceText {
@@ -106,6 +109,13 @@ impl Sources {
     #[must_use]
     pub fn text_of(&self, origin: Origin) -> Option<Arc<SourceText>> {
         self.texts.get(origin.source as usize).cloned()
+    }
+
+    /// The argument of the command line that `origin` lies in, if it lies in one.
+    #[must_use]
+    pub fn argument(&self, origin: Origin) -> Option<&str> {
+        let source = self.texts.get(origin.source as usize)?;
+        (source.name == COMMAND_LINE).then_some(&source.text)
     }
 
     /// `file:line:column`, counted from 1, columns in characters.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::path::Path;
 use super::schema_kind::takes_whole_numbers;
-use super::source::Sources;
+use super::source::{COMMAND_LINE, Sources};
 use super::span::Span;
 use super::target::TargetError;
 use crate::models::ModelKind;
@@ -42,7 +42,7 @@ impl Varied {
         };
         let (path, written) = text.split_once('=').ok_or_else(|| wrong("it has no \"=\""))?;
         let (path, written) = (path.trim().to_owned(), written.trim().to_owned());
-        let origin = Sources::default().add("command line".to_owned(), "".into(), path.clone());
+        let origin = Sources::default().add(COMMAND_LINE.to_owned(), "".into(), path.clone());
         let read = Path::read(&path, origin, 0).map_err(|problem| wrong(&problem.text().0))?;
         let component = components.iter().find(|(name, _)| name == read.component());
         let Some((_, kind)) = component else {

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::axis;
+use super::axis::{self, Limit};
 use super::node::{Node, NodeValue};
-use super::overrides::{Assignment, LoadOptions, Overrides, split_list};
+use super::overrides::{Assignment, LoadOptions, Overrides, VARY, split_list};
 use super::path::Path;
 use super::problem::Problem;
-use super::source::Origin;
+use super::source::{COMMAND_LINE, Origin};
 use super::span::Span;
 
 /// What one `--vary` asks for.
@@ -32,26 +32,33 @@ impl Variation {
 }
 
 impl Overrides<'_> {
-    /// Reads what is behind a `--vary`.
-    pub fn read_vary(&mut self, text: &str, options: &LoadOptions) -> Option<Variation> {
-        let (paths_text, argument, at) = self.read_paths("--vary", text)?;
+    /// Reads what is behind a `--vary`, or another `option` that means the same.
+    pub fn read_vary(
+        &mut self,
+        option: &'static str,
+        text: &str,
+        options: &LoadOptions,
+    ) -> Option<Variation> {
+        let (paths_text, argument, at) = self.read_paths(option, text)?;
+        let max = options.max_points;
+        let limit = if option == VARY { Limit::points(max) } else { Limit::values(max) };
         let written = &text[at.offset..];
         let names = split_list(paths_text, ',');
         if let [(_, name)] = names[..] {
-            let path = self.read_path("--vary", name, argument, 0)?;
+            let path = self.read_path(option, name, argument, 0)?;
             if options.design.is_some() && Span::is_span(written) {
                 let origin = argument.at(at.start, at.start + written.len());
                 let value = Node::text(written.trim().to_owned(), origin);
                 return Some(Variation::Range(Assignment { path, value }));
             }
-            let value = self.list_node(&path, written, argument, at.start, options)?;
+            let value = self.list_node(&path, written, argument, at.start, limit)?;
             return Some(Variation::Axis(Assignment { path, value }));
         }
         let lists = split_list(written, ';');
         let mut paths = Vec::new();
         for (offset, name) in names {
             let blanks = name.len() - name.trim_start().len();
-            paths.push(self.read_path("--vary", name.trim(), argument, offset + blanks)?);
+            paths.push(self.read_path(option, name.trim(), argument, offset + blanks)?);
         }
         if lists.len() != paths.len() {
             let text = text.to_owned();
@@ -61,7 +68,7 @@ impl Overrides<'_> {
         }
         let mut assignments = Vec::new();
         for (path, (offset, list)) in paths.into_iter().zip(lists) {
-            let value = self.list_node(&path, list, argument, at.start + offset, options)?;
+            let value = self.list_node(&path, list, argument, at.start + offset, limit)?;
             assignments.push(Assignment { path, value });
         }
         Some(Variation::Zip(assignments))
@@ -74,10 +81,10 @@ impl Overrides<'_> {
         written: &str,
         argument: Origin,
         start: usize,
-        options: &LoadOptions,
+        limit: Limit,
     ) -> Option<Node> {
         let whole = argument.at(start, start + written.len());
-        let values = match axis::range(written, options.max_points) {
+        let values = match axis::range(written, limit) {
             Some(Err(problem)) => {
                 self.problems.add(problem, &path.to_string(), Some(whole));
                 return None;
@@ -142,7 +149,7 @@ impl Overrides<'_> {
     /// `sobol:64`.
     pub fn choose_design(&mut self, text: &str) {
         let shown = format!("--design {text}");
-        let argument = self.sources.add("command line".to_owned(), PathBuf::new(), shown);
+        let argument = self.sources.add(COMMAND_LINE.to_owned(), PathBuf::new(), shown);
         let bad = |reason: &str| Problem::BadDesign { text: text.into(), reason: reason.into() };
         let (name, count) = text.split_once(':').unwrap_or((text, ""));
         let design = match name.trim() {
@@ -172,7 +179,7 @@ impl Overrides<'_> {
     pub fn add_conditions(&mut self, conditions: &[String]) {
         for text in conditions {
             let shown = format!("--where {text}");
-            let argument = self.sources.add("command line".to_owned(), PathBuf::new(), shown);
+            let argument = self.sources.add(COMMAND_LINE.to_owned(), PathBuf::new(), shown);
             let start = "--where ".len();
             let origin = argument.at(start, start + text.len());
             self.list_at("where", origin).push(Node::text(text.clone(), origin));

@@ -37,6 +37,16 @@ impl Moments {
         self.max = self.max.max(value);
     }
 
+    /// Of `count` times the finite `value`: what [`Moments::add`] gives for them, to the bit.
+    #[must_use]
+    pub const fn of_constant(value: f64, count: u64) -> Self {
+        if count == 0 {
+            return Self::new();
+        }
+        // The first value brings the mean to itself, except that -0 gives 0.
+        Self { count, mean: 0.0 + value, squares: 0.0, min: value, max: value }
+    }
+
     /// Adds all values that `other` has seen.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
@@ -90,6 +100,12 @@ impl Moments {
     /// The mean with its Student-t interval; unbounded below two values.
     #[must_use]
     pub fn mean_estimate(&self, confidence: f64) -> Estimate {
+        self.mean_estimate_at(student_quantile(confidence, self.count.saturating_sub(1) as f64))
+    }
+
+    /// As [`Moments::mean_estimate`], with the quantile of Student's t for as many values.
+    #[must_use]
+    pub fn mean_estimate_at(&self, quantile: f64) -> Estimate {
         if self.count == 0 {
             return Estimate::UNKNOWN;
         }
@@ -97,7 +113,7 @@ impl Moments {
             return Estimate { value: self.mean, interval: Interval::UNBOUNDED };
         }
         let error = (self.variance() / self.count as f64).sqrt();
-        let half_width = error * student_quantile(confidence, (self.count - 1) as f64);
+        let half_width = error * quantile;
         Estimate { value: self.mean, interval: Interval::around(self.mean, half_width) }
     }
 }
@@ -136,6 +152,17 @@ mod tests {
             assert_eq!(merged.count(), 100);
             assert!((merged.mean() - whole.mean()).abs() < 1e-5);
             assert!((merged.variance() - whole.variance()).abs() < 1e-6 * whole.variance());
+        }
+    }
+
+    #[test]
+    fn a_constant_has_the_moments_of_its_values() {
+        for value in [0.0, -0.0, 0.1, -7.3e300, 5e-324, f64::MAX] {
+            for count in [0_u64, 1, 2, 3, 1000] {
+                let seen: Moments = (0..count).map(|_| value).collect();
+                let known = Moments::of_constant(value, count);
+                assert_eq!(format!("{known:?}"), format!("{seen:?}"), "{count} times {value}");
+            }
         }
     }
 

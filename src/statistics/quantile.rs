@@ -28,6 +28,12 @@ impl Sorted {
         &self.0
     }
 
+    /// As [`Sorted::values`], to keep.
+    #[must_use]
+    pub fn into_values(self) -> Vec<f64> {
+        self.0
+    }
+
     /// The `probability`-quantile; NaN without values.
     #[must_use]
     pub fn quantile(&self, probability: f64) -> f64 {

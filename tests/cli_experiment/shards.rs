@@ -115,6 +115,8 @@ fn parts_of_different_runs_are_refused() {
     let refused = place.convsim(&["merge", "outputs/links"]);
     assert_eq!(code(&refused), 2);
     assert!(stderr(&refused).contains("seed was 9, is 7"), "{}", stderr(&refused));
+    // There is nothing that merge itself could run.
+    assert!(stderr(&refused).contains("run that part anew"), "{}", stderr(&refused));
 }
 
 #[test]

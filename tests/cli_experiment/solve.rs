@@ -106,6 +106,15 @@ fn what_cannot_be_asked_says_what_can() {
             "--target",
             "not_converged<=1%",
         ]),
+        wrong(&[
+            "--largest",
+            "--parameter",
+            "orchagent.pop_batch_size=1..999999",
+            "--along",
+            "orchagent.flap.count=3..1",
+            "--target",
+            "not_converged<=1%",
+        ]),
     ];
     insta::assert_snapshot!("solve_problems", texts.join("\n"));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scenario::axis;
+use crate::scenario::axis::{self, Limit};
 use crate::scenario::node::{Entry, Node};
 use crate::scenario::path::Path;
 use crate::scenario::problem::{Problem, Problems};
@@ -25,7 +25,8 @@ pub fn read_axes(
 ) -> Vec<Axis> {
     let mut axes = Vec::new();
     for entry in tree.get("sweep").map_or(&[][..], Node::entries) {
-        let read = read_values(entry, components, "sweep", max_points, problems);
+        let limit = Limit::points(max_points);
+        let read = read_values(entry, components, "sweep", limit, problems);
         let Some((path, values)) = read else { continue };
         let rows: Vec<_> = values.into_iter().map(|value| vec![value]).collect();
         refuse_repeated(&rows, &format!("sweep.{}", entry.key), problems);
@@ -48,7 +49,8 @@ fn read_zip(
     let mut paths = Vec::new();
     let mut lists = Vec::new();
     for entry in group.entries() {
-        let (path, values) = read_values(entry, components, at, max_points, problems)?;
+        let limit = Limit::points(max_points);
+        let (path, values) = read_values(entry, components, at, limit, problems)?;
         paths.push(path);
         lists.push(values);
     }
@@ -71,7 +73,7 @@ pub fn read_values(
     entry: &Entry,
     components: &[String],
     part: &str,
-    max_points: usize,
+    limit: Limit,
     problems: &mut Problems,
 ) -> Option<(Path, Vec<Node>)> {
     let path = read_path(entry, components, part, problems)?;
@@ -84,7 +86,7 @@ pub fn read_values(
         let reason = "it has no \"..\"; a list is written [1, 2]".to_owned();
         Err(Problem::BadRange { text: text.to_owned(), reason })
     };
-    match axis::range(text, max_points).unwrap_or_else(no_range) {
+    match axis::range(text, limit).unwrap_or_else(no_range) {
         Ok(values) => {
             Some((path, values.iter().map(|value| Node::from_json(value, origin)).collect()))
         }

@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 pub(super) use entry::{SensitivityEntry, SolveEntry};
 pub(super) use read::Asked;
 
+/// Most values of a parameter that is bisected. Few of them are run, whatever `--max-points` says, but
+/// each is a point that is kept.
+pub const MOST_VALUES: usize = 400_000;
+
 /// What `convsim solve` is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolveQuestion {

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::entry::{SensitivityEntry, SolveEntry};
-use super::{SensitivityQuestion, SolveGoal, SolveQuestion};
+use super::{MOST_VALUES, SensitivityQuestion, SolveGoal, SolveQuestion};
 use crate::engine::SimDuration;
 use crate::models::ModelKind;
+use crate::scenario::axis::Limit;
 use crate::scenario::design::axes::{read_path, read_values};
 use crate::scenario::design::{Configuration, Design, PointDesign, part};
 use crate::scenario::node::{Entry, Node};
@@ -32,8 +33,6 @@ pub struct Asked<'a> {
     pub design: &'a Design,
     /// Where a replication ends.
     pub horizon: SimDuration,
-    /// Most values of a parameter.
-    pub max_points: usize,
     /// Where the texts are.
     pub sources: &'a Sources,
 }
@@ -75,16 +74,13 @@ impl Asked<'_> {
         let parameter = reader.parameter("parameter", entry.goal);
         let along = reader.parameter("along", entry.goal);
         reader.keys_of_goal(entry.goal);
-        if let (Some((path, ..)), Some((other, ..))) = (&parameter, &along)
-            && path.to_string() == other.to_string()
-        {
-            reader.problem("along", Problem::VariedTwice { path: path.to_string() });
-        }
+        reader.not_twice(parameter.as_ref(), along.as_ref());
         let target = entry.target.as_ref();
         if let Some(Err(error)) = target.map(|text| Target::read(text, self.columns)) {
             reader.wrong("target", error);
         }
         reader.best(&entry);
+        reader.replications(&entry);
         let configurations = entry.configurations.unwrap_or_default();
         if entry.goal.has_target() && configurations.len() > 1 {
             let problem = "several configurations to start from".to_owned();
@@ -92,13 +88,6 @@ impl Asked<'_> {
             reader.problem("configurations", Problem::BadQuestion { problem, allowed });
         }
         configurations.iter().for_each(|name| reader.configuration("configurations", name));
-        if let (Some(fewest), Some(most)) = (entry.replications, entry.max_replications)
-            && fewest > most
-        {
-            let (value, allowed) =
-                (most.to_string(), format!("at least {fewest}, as replications"));
-            reader.problem("max_replications", Problem::OutOfRange { value, allowed });
-        }
         let from = configurations.first().filter(|_| configurations.len() == 1);
         for (path, values) in [&parameter, &along].into_iter().flatten() {
             let ends = [values.first(), values.last()];
@@ -203,7 +192,7 @@ impl Reader<'_> {
         let names = component_names(self.asked.tree);
         let at = format!("{}.{key}", self.at);
         let (path, values) =
-            read_values(&entry, &names, &at, self.asked.max_points, self.problems)?;
+            read_values(&entry, &names, &at, Limit::values(MOST_VALUES), self.problems)?;
         let unordered = values.iter().find(|value| magnitude(&value.to_json()).is_none());
         if let Some(value) = unordered.filter(|_| goal.has_target() && key == "parameter") {
             let problem = format!("{} is neither a number nor a quantity", value.shown(60));
@@ -214,6 +203,19 @@ impl Reader<'_> {
             self.problems.add(problem, &format!("{at}.values"), Some(value.origin));
         }
         Some((path, values))
+    }
+
+    /// The two parameters must not be the same.
+    fn not_twice(
+        &mut self,
+        parameter: Option<&(Path, Vec<Node>)>,
+        along: Option<&(Path, Vec<Node>)>,
+    ) {
+        if let (Some((path, _)), Some((other, _))) = (parameter, along)
+            && path.to_string() == other.to_string()
+        {
+            self.problem("along", Problem::VariedTwice { path: path.to_string() });
+        }
     }
 
     /// What a goal needs must be there, and what it has no use for must not.
@@ -257,6 +259,17 @@ impl Reader<'_> {
             && let Err(error) = figure.read_indifference(&text, columns)
         {
             self.wrong("indifference", error);
+        }
+    }
+
+    /// The most replications must not be fewer than the fewest.
+    fn replications(&mut self, entry: &SolveEntry) {
+        if let (Some(fewest), Some(most)) = (entry.replications, entry.max_replications)
+            && fewest > most
+        {
+            let allowed = format!("at least {fewest}, as replications");
+            let value = most.to_string();
+            self.problem("max_replications", Problem::OutOfRange { value, allowed });
         }
     }
 
