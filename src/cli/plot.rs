@@ -91,6 +91,11 @@ pub fn plot(arguments: &Arguments) -> Result<Outcome, CliError> {
 
 /// Writes the pictures into the folder of the results.
 pub fn write(plots: &[Plot], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+    write_into(plots, &folder.join("plots"))
+}
+
+/// Writes the pictures into `folder` itself.
+pub fn write_into(plots: &[Plot], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let failed = |error| Problem::Plots { folder: folder.to_owned(), error };
-    Ok(plots::write(plots, &folder.join("plots")).map_err(failed)?)
+    Ok(plots::write(plots, folder).map_err(failed)?)
 }

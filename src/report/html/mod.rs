@@ -3,7 +3,6 @@
 //! The template escapes every text; only the pictures, whose letters their backend escapes, go in
 //! as they are. A policy in the file itself forbids a browser to load anything.
 
-mod answer;
 mod assumptions;
 mod what_if;
 
@@ -103,7 +102,7 @@ pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
         description => summary.description,
         replications,
         confidence => format!("{}", summary.confidence * 100.0),
-        answer => answer::sentences(stored),
+        answer => super::answer::sentences(stored),
         warnings => summary.warnings,
         columns => headings(&columns, &scales),
         rows => named_rows(stored, &columns, &scales),
