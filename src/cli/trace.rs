@@ -157,11 +157,9 @@ fn plots(arguments: &Arguments, replayed: &Replayed, name: &str) -> Vec<Plot> {
             PlotKind::Timeline => Kind::Timeline,
             PlotKind::Gantt => Kind::Gantt,
         };
-        let drawing = kind.of_replication(&record)?;
-        let name = format!("{name}-{}", kind.name());
-        Some(Plot { name, kind, metric: String::new(), drawing })
+        kind.of_replication(&record, &format!("{name}-{}", kind.name()))
     };
-    arguments.plot.iter().filter_map(one).collect()
+    arguments.plot.iter().flat_map(one).collect()
 }
 
 /// What came out of the replication: the metrics of the main table, each with its largest part.

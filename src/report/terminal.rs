@@ -146,7 +146,10 @@ mod tests {
         let text = hanging("  ", 6, &format!("in  {path}  twice"));
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(text.starts_with("  in  a_rather_long_key."), "{text}");
-        assert!(text.lines().nth(1).is_some_and(|line| line.starts_with("      a_rather")), "{text}");
+        assert!(
+            text.lines().nth(1).is_some_and(|line| line.starts_with("      a_rather")),
+            "{text}"
+        );
         assert!(text.lines().take(2).all(|line| line.ends_with("key.")), "{text}");
         assert!(text.ends_with("  twice\n"), "blanks within a line stay: {text}");
         assert_eq!(text.split_whitespace().collect::<String>(), format!("in{path}twice"));

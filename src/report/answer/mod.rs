@@ -12,7 +12,7 @@ use super::stored::{Figure, Stored, StoredColumn, StoredExpectation, StoredPoint
 use super::terminal::wrapped;
 use crate::models::Unit;
 use crate::statistics::paired::Contrast;
-use words::{capital, figure, metric, name, times, uncapital};
+use words::{capital, difference_figure, figure, metric, name, times, uncapital};
 
 /// Expectations that did not hold and are named; of more it is only said how many.
 const MOST_MISSES: usize = 2;
@@ -181,8 +181,7 @@ fn differing(
         if a == 0.0 || b == 0.0 {
             return format!("{beginning}.");
         }
-        // Of shares, 5 % less may be read as a ratio.
-        let by = figure(column, difference).replace(" %", " percentage points");
+        let by = difference_figure(column, difference);
         return format!("{beginning}: {larger} by {by}.");
     }
     format!("{beginning}; the data do not tell which is larger.")

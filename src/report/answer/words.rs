@@ -48,7 +48,15 @@ pub fn metric(column: &StoredColumn) -> String {
 
 /// `13.4 ± 0.2 s`.
 pub fn figure(column: &StoredColumn, estimate: Estimate) -> String {
-    let scale = Scale::for_values(column.unit(), [estimate.value]);
+    in_words(Scale::for_values(column.unit(), [estimate.value]), estimate)
+}
+
+/// The same of a difference of two figures.
+pub fn difference_figure(column: &StoredColumn, estimate: Estimate) -> String {
+    in_words(Scale::for_values(column.unit(), [estimate.value]).of_difference(), estimate)
+}
+
+fn in_words(scale: Scale, estimate: Estimate) -> String {
     let text = scale.plus_minus(estimate);
     match scale.symbol() {
         "" => text,

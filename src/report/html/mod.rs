@@ -188,12 +188,21 @@ fn cells(point: &StoredPoint, columns: &[&StoredColumn], scales: &[Scale]) -> Ve
     let of_column = |(column, scale): (&&StoredColumn, &Scale)| {
         let mean = point.figure(&column.name, Figure::Mean);
         let p95 = point.figure(&column.name, Figure::P95);
-        [cell(mean, scale.plus_minus(mean)), cell(p95, scale.value(p95))]
+        [cell(mean, scale.plus_minus(mean)), cell(p95, with_interval(*scale, p95))]
     };
     let mut cells: Vec<Cell> = columns.iter().zip(scales).flat_map(of_column).collect();
     let share = point.not_converged();
     cells.push(cell(share, percent(share.value)));
     cells
+}
+
+/// A quantile with its interval, whose ends are not equally far from it.
+fn with_interval(scale: Scale, estimate: Estimate) -> String {
+    let value = scale.value(estimate);
+    match scale.interval(estimate).as_str() {
+        "" | "±0" => value,
+        interval => format!("{value} ({})", interval.replace("..", " to ")),
+    }
 }
 
 /// The pictures of one replication, or all others.

@@ -3,6 +3,7 @@
 //! What is in the list can be asserted: which letters stand where, and that nothing leaves its
 //! axes. The backends only paint it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use plotters::prelude::{
@@ -12,7 +13,7 @@ use plotters::prelude::{
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor, ShapeStyle, TextStyle};
 
-use super::style::{FONT_HEIGHT, PAPER, TEXT, TITLE, font, text_width};
+use super::style::{FONT_HEIGHT, PAPER, TEXT, TITLE, font, has, in_font, text_width};
 
 /// A position or a size: right and down, in pixels of a slide.
 pub type Place = (f64, f64);
@@ -196,6 +197,16 @@ impl Drawing {
         self.marks.push(Mark::Text { at, text, size: TITLE, colour, align });
     }
 
+    /// The letters for which the PNG has a box, as the font lacks them.
+    #[must_use]
+    pub fn letters_without_glyph(&self) -> BTreeSet<char> {
+        let text = |mark: &Mark| match mark {
+            Mark::Text { text, .. } => text.chars().filter(|letter| !has(*letter)).collect(),
+            _ => Vec::new(),
+        };
+        self.marks.iter().flat_map(text).collect()
+    }
+
     /// Notes that `point` is in `area`.
     pub fn anchor(&mut self, point: &str, area: Area) {
         self.anchors.push(Anchor { point: point.to_owned(), area, round: false });
@@ -342,7 +353,12 @@ fn paint<D: DrawingBackend>(
             let font = font(size * em * zoom);
             let at = &(at.0, at.1 + size * shift);
             let style = TextStyle::from(font).color(colour).pos(Pos::new(side, VPos::Center));
-            root.draw_text(text, &style, pixel(*at)).map_err(failed)
+            // A viewer of an SVG has other fonts as well.
+            let text = match medium {
+                Medium::Svg => text.into(),
+                Medium::Bitmap => in_font(text),
+            };
+            root.draw_text(&text, &style, pixel(*at)).map_err(failed)
         }
     }
 }
@@ -439,6 +455,20 @@ mod tests {
         assert!(svg.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;so&quot;"));
         assert!(svg.contains("width=\"200\" height=\"50\" viewBox=\"0 0 800 200\""));
         assert_eq!(svg, drawing.svg().unwrap());
+    }
+
+    #[test]
+    fn a_letter_that_the_font_lacks_is_a_box_in_a_bitmap_and_itself_in_an_svg() {
+        let painted = |text: &str| {
+            let mut drawing = Drawing::new((60.0, 30.0));
+            drawing.text((10.0, 15.0), text, INK, Align::Left);
+            (drawing.pixels().unwrap().1, drawing.svg().unwrap(), drawing.letters_without_glyph())
+        };
+        let (pixels, svg, missing) = painted("交 Ж");
+        assert_eq!(pixels, painted("□ Ж").0);
+        assert_ne!(pixels, painted("Ж").0);
+        assert!(svg.contains('交'));
+        assert_eq!(missing, BTreeSet::from(['交']));
     }
 
     #[test]
