@@ -114,7 +114,12 @@ impl Scale {
             return if interval.is_empty() { value } else { format!("{value} ({interval})") };
         }
         let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        format!("{value} ± {:.decimals$}", half_width * self.factor)
+        let width = fixed(half_width * self.factor, decimals);
+        // What the digits of the figure cannot show is none.
+        if width.chars().all(|c| c == '0' || c == '.') {
+            return value;
+        }
+        format!("{value} ± {width}")
     }
 
     /// Figures none of which is below the one before, such as quantiles, each with its interval.
@@ -301,6 +306,8 @@ mod tests {
     fn no_more_digits_than_a_reader_can_use() {
         assert_eq!(Scale::PLAIN.plus_minus(estimate(25.0, 25.0 - 1e-9, 25.0 + 1e-9)), "25");
         assert_eq!(Scale::PLAIN.plus_minus(estimate(25.0, 24.9999, 25.0001)), "25.0000 ± 0.0001");
+        let narrow = estimate(2.199_243_1, 2.199_240_1, 2.199_246_1);
+        assert_eq!(Scale::PLAIN.plus_minus(narrow), "2.19924");
         let open = estimate(2193.94138, 2193.9339, f64::INFINITY);
         assert_eq!(Scale::PLAIN.value(open), "2194");
     }

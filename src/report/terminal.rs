@@ -85,13 +85,18 @@ fn broken_into(wrapped: &mut String, width: usize, (first, indent): (&str, usize
             gap += 1;
             continue;
         }
-        // A figure stays with its unit.
-        let unit = words.peek().filter(|next| is_unit(next)).map_or(0, |unit| unit.len() + 1);
+        let mut word = word.to_owned();
+        while let Some(next) =
+            words.next_if(|next| *next == "±" || is_unit(next) || word.ends_with('±'))
+        {
+            word.push(' ');
+            word.push_str(next);
+        }
         let room = width.saturating_sub(indent).max(1);
-        for (index, piece) in pieces(word, room).into_iter().enumerate() {
+        for (index, piece) in pieces(&word, room).into_iter().enumerate() {
             let length = piece.chars().count();
             let blanks = if empty || index > 0 { 0 } else { gap + 1 };
-            if !empty && used + blanks + length + unit > width {
+            if !empty && used + blanks + length > width {
                 let _ = writeln!(wrapped, "{}", line.trim_end());
                 line = " ".repeat(indent);
                 used = indent + length;
@@ -107,9 +112,9 @@ fn broken_into(wrapped: &mut String, width: usize, (first, indent): (&str, usize
     let _ = writeln!(wrapped, "{}", line.trim_end());
 }
 
-/// Whether a word is a unit, whatever follows it.
+/// Whether a word is a unit, whatever follows it: a figure stays with its unit and its half-width.
 fn is_unit(word: &str) -> bool {
-    let bare = word.trim_end_matches([',', ';', '.', ':', ')']);
+    let bare = word.trim_end_matches([',', ';', '.', ':', ')', '”', '"']);
     matches!(bare, "s" | "ms" | "us" | "ns" | "%" | "1/s")
 }
 
@@ -119,8 +124,9 @@ fn pieces(word: &str, room: usize) -> Vec<&str> {
     let mut rest = word;
     while rest.chars().count() > room {
         let end = rest.char_indices().nth(room).map_or(rest.len(), |(end, _)| end);
-        let after = rest[..end].rfind([',', ';', '/', '.', '_', '=', ':', '-']);
-        let cut = after.map_or(end, |sign| sign + 1);
+        let sign = rest[..end].rfind([',', ';', '/', '.', ':']);
+        let sign = sign.or_else(|| rest[..end].rfind(['_', '=', '-']));
+        let cut = sign.map_or(end, |sign| sign + 1);
         pieces.push(&rest[..cut]);
         rest = &rest[cut..];
     }
@@ -158,8 +164,8 @@ mod tests {
     #[test]
     fn a_figure_stays_with_its_unit() {
         for length in 60..80 {
-            let text = wrapped("", &format!("{} 1024 ms (9 s, 5 %)", "a".repeat(length)));
-            let units = ["ms", "s,", "%)"];
+            let text = wrapped("", &format!("{} 1024 ± 12 ms (9 s, 5 %)", "a".repeat(length)));
+            let units = ["±", "12", "ms", "s,", "%)"];
             let starts = |line: &str| units.iter().any(|unit| line.starts_with(unit));
             assert!(!text.lines().any(starts), "{text}");
         }

@@ -81,7 +81,7 @@ fn plans_checks_and_timelines_of_every_scenario_fit_80_columns() {
 }
 
 #[test]
-fn questions_comparisons_and_merged_parts_of_scenarios_fit_80_columns() {
+fn questions_and_comparisons_of_scenarios_fit_80_columns() {
     let folder = tempfile::tempdir().unwrap();
     let mut asked = 0;
     for file in scenarios() {
@@ -100,6 +100,19 @@ fn questions_comparisons_and_merged_parts_of_scenarios_fit_80_columns() {
         fits(&file, &words, &printed(folder.path(), &file, &words));
     }
     assert!(asked >= 3, "{asked}");
+}
+
+#[test]
+fn what_parts_and_their_merger_print_fits_80_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = scenarios().remove(0);
+    for part in ["1/2", "2/2"] {
+        let words = ["run", "FILE", "--replications", "5", "--shard", part, "--quiet"];
+        printed(folder.path(), &file, &words);
+    }
+    let place = format!("outputs/{}", file.file_stem().unwrap().to_string_lossy());
+    let words = ["merge", place.as_str()];
+    fits(&file, &words, &printed(folder.path(), &file, &words));
 }
 
 #[test]

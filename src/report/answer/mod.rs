@@ -42,9 +42,12 @@ pub fn sentences(stored: &Stored) -> Vec<String> {
         let subject = match (pair, named.as_slice()) {
             (Some((base, other)), _) => {
                 sentences.extend(compared(stored, &columns, base, other));
-                if named.len() > 2 {
-                    sentences.extend(extremes(column, &of, "it", &named));
-                }
+                let ends = extremes(column, &of, "it", &named);
+                let told = |point: &StoredPoint| {
+                    [base.1.id.as_str(), other.1.id.as_str()].contains(&point.id.as_str())
+                };
+                let ends = ends.filter(|ends| !ends.of.iter().all(|point| told(point)));
+                sentences.extend(ends.map(|ends| ends.text));
                 "it".to_owned()
             }
             (None, [only]) => {
@@ -53,11 +56,17 @@ pub fn sentences(stored: &Stored) -> Vec<String> {
             }
             (None, _) => {
                 let of_column = |column: &&StoredColumn| given(column, &of, &named);
-                sentences.extend(columns.iter().take(MOST_METRICS).filter_map(of_column));
+                let given = columns.iter().filter_map(of_column).take(MOST_METRICS).enumerate();
+                let once = |(index, text): (usize, String)| match text.strip_prefix(&of) {
+                    Some(rest) if index > 0 => capital(rest.trim_start()),
+                    _ => text,
+                };
+                sentences.extend(given.map(once));
                 metric(column)
             }
         };
-        sentences.extend(extremes(column, "Over the sweep", &subject, &swept));
+        let over = extremes(column, "Over the sweep", &subject, &swept);
+        sentences.extend(over.map(|ends| ends.text));
         let slowest = greatest(column, &named).or_else(|| greatest(column, &swept));
         let example = pair.map(|(base, _)| base.1).or(slowest);
         sentences.extend(example.and_then(|point| largest(stored, column, point)));
@@ -188,37 +197,49 @@ fn differing(
 }
 
 /// Where the metric is least and where it is greatest: `subject` says which, or that it was spoken of.
-fn extremes(
+fn extremes<'s>(
     column: &StoredColumn,
     of: &str,
     subject: &str,
-    points: &[Numbered<'_>],
-) -> Option<String> {
+    points: &[Numbered<'s>],
+) -> Option<Extremes<'s>> {
     let value = |point: &StoredPoint| mean_of(column, point);
-    let known: Vec<&StoredPoint> =
+    let known: Vec<&'s StoredPoint> =
         points.iter().map(|(_, point)| *point).filter(|point| value(point).is_finite()).collect();
     let least = known.iter().copied().min_by(|a, b| value(a).total_cmp(&value(b)))?;
     let most = known.iter().copied().max_by(|a, b| value(a).total_cmp(&value(b)))?;
     if points.len() < 2 || alike(value(least), value(most)) {
         return None;
     }
+    let same = |end: &StoredPoint| -> Vec<&'s StoredPoint> {
+        known.iter().copied().filter(|point| alike(value(point), value(end))).collect()
+    };
     let end = |end: &StoredPoint| {
-        let same = known.iter().copied().filter(|point| alike(value(point), value(end)));
-        let same: Vec<&StoredPoint> = same.collect();
+        let same = same(end);
         let alike = if same.len() > 1 { " alike" } else { "" };
         format!("with {}{alike}, {}", several(&same), mean(column, end))
     };
     let missing = match points.len() - known.len() {
         0 => String::new(),
+        1 => "; one of them has none".to_owned(),
         count => format!("; {count} of them have none"),
     };
-    Some(format!("{of} {subject} is least {}, and greatest {}{missing}.", end(least), end(most)))
+    let text =
+        format!("{of} {subject} is least {}, and greatest {}{missing}.", end(least), end(most));
+    Some(Extremes { text, of: same(least).into_iter().chain(same(most)).collect() })
+}
+
+/// A sentence on the ends of a range.
+struct Extremes<'s> {
+    text: String,
+    /// The points at either end.
+    of: Vec<&'s StoredPoint>,
 }
 
 /// What the configurations give, where none of them is the question.
 fn given(column: &StoredColumn, of: &str, named: &[Numbered<'_>]) -> Option<String> {
-    if let Some(text) = extremes(column, of, &metric(column), named) {
-        return Some(text);
+    if let Some(ends) = extremes(column, of, &metric(column), named) {
+        return Some(ends.text);
     }
     let known: Vec<&StoredPoint> =
         named.iter().map(|(_, point)| *point).filter(|p| mean_of(column, p).is_finite()).collect();
@@ -298,20 +319,25 @@ fn not_converged(stored: &Stored) -> Option<String> {
 fn held(stored: &Stored) -> Option<String> {
     let expectations = &stored.summary.expectations;
     let judged: Vec<_> = expectations.iter().filter(|e| e.verdict != "skipped").collect();
-    let held = judged.iter().filter(|e| e.verdict == "held").count();
-    let others: Vec<_> = judged.iter().filter(|e| e.verdict != "held").collect();
-    if judged.is_empty() {
-        return None;
+    let of = |verdict: &str| -> Vec<&&StoredExpectation> {
+        judged.iter().filter(|e| e.verdict.eq_ignore_ascii_case(verdict)).collect()
+    };
+    let (held, all) = (of("held").len(), judged.len());
+    match all {
+        0 => return None,
+        1 if held == 1 => return Some("The expectation holds.".to_owned()),
+        2 if held == 2 => return Some("Both expectations hold.".to_owned()),
+        _ if held == all => return Some(format!("All {all} expectations hold.")),
+        _ => {}
     }
-    let named = |e: &&&StoredExpectation| format!("{} ({})", e.expected, e.verdict.to_lowercase());
-    Some(match (others.len(), judged.len()) {
-        (0, 1) => "The expectation holds.".to_owned(),
-        (0, 2) => "Both expectations hold.".to_owned(),
-        (0, all) => format!("All {all} expectations hold."),
-        (count, all) if count <= MOST_MISSES => {
-            let names: Vec<String> = others.iter().map(named).collect();
-            format!("{held} of {all} expectations hold; not: {}.", names.join("; "))
+    let kind = |verdict: &str| {
+        let some = of(verdict);
+        let names: Vec<&str> = some.iter().map(|e| e.expected.as_str()).collect();
+        match names.len() {
+            0 => String::new(),
+            count if count <= MOST_MISSES => format!("; {verdict}: {}", names.join(" and ")),
+            count => format!("; {verdict}: {count} of them"),
         }
-        (_, all) => format!("{held} of {all} expectations hold; below it says which do not."),
-    })
+    };
+    Some(format!("{held} of {all} expectations hold{}{}.", kind("missed"), kind("undecided")))
 }

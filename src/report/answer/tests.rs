@@ -87,6 +87,32 @@ fn five_configurations_that_are_all_equal_are_said_to_be() {
 }
 
 #[test]
+fn what_was_compared_is_not_told_again_as_least_and_greatest() {
+    let told = sentences(&results(&[("a", 4.0), ("b", 2.0), ("c", 3.0)]));
+    assert!(!told.iter().any(|text| text.contains("least")), "{told:?}");
+    let told = sentences(&results(&[("a", 4.0), ("b", 2.0), ("c", 5.0)]));
+    assert!(told[1].starts_with("Of the 3 configurations it is least with “b”"), "{told:?}");
+}
+
+#[test]
+fn what_is_undecided_is_not_said_to_be_missed() {
+    let mut stored = results(&[("pop 1024", 13.4), ("pop 128", 2.0)]);
+    let told = |stored: &Stored| sentences(stored).pop().unwrap();
+    let set = |stored: &mut Stored, verdicts: [&str; 4]| {
+        stored.summary.expectations.truncate(4);
+        for (expectation, verdict) in stored.summary.expectations.iter_mut().zip(verdicts) {
+            (expectation.verdict, expectation.expected) = (verdict.to_owned(), "x".to_owned());
+        }
+    };
+    set(&mut stored, ["held", "held", "MISSED", "undecided"]);
+    assert_eq!(told(&stored), "2 of 4 expectations hold; missed: x; undecided: x.");
+    set(&mut stored, ["held", "undecided", "undecided", "undecided"]);
+    assert_eq!(told(&stored), "1 of 4 expectations hold; undecided: 3 of them.");
+    set(&mut stored, ["held"; 4]);
+    assert_eq!(told(&stored), "All 4 expectations hold.");
+}
+
+#[test]
 fn a_point_of_a_sweep_is_called_by_what_is_swept() {
     let axes = [("orchagent.pop_batch_size", 32)];
     let swept = point(1, "era A, orchagent.pop_batch_size=32", &axes);

@@ -11,6 +11,8 @@ use super::style::{
 
 /// Room for a line of letters.
 pub const LINE: f64 = TEXT * 1.4;
+/// The least room for a line.
+const TIGHT: f64 = TEXT + 0.5;
 /// The widest a legend becomes.
 const LEGEND: f64 = 250.0;
 /// Length of a legend's sample.
@@ -80,11 +82,11 @@ pub fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64) -> f64 {
     let wrap = |most| -> Vec<Vec<String>> {
         entries.iter().map(|entry| lines(&entry.text, TEXT, LEGEND, most)).collect()
     };
-    // Names in two lines where that leaves room for all.
+    // Names in two lines where that leaves room for all, if need be without room between them.
     let two = wrap(2);
     let count = |wrapped: &[Vec<String>]| wrapped.iter().map(Vec::len).sum::<usize>() as f64;
     let roomy = (count(&two) + 0.3 * entries.len() as f64) * LINE <= room;
-    let wrapped = if roomy { two } else { wrap(1) };
+    let wrapped = if count(&two) * TIGHT <= room { two } else { wrap(1) };
     let width = wrapped.iter().flatten().map(|l| text_width(l, TEXT)).fold(0.0, f64::max);
     let left = drawing.size.0 - MARGIN - width - SAMPLE - GAP;
     let step = if roomy { LINE * 0.3 } else { 0.0 };
@@ -132,7 +134,7 @@ fn legend_rows(entries: &[Entry]) -> Vec<Vec<(&Entry, f64)>> {
 /// How many lines of one entry each a legend beside the data holds that begins at `top`.
 #[must_use]
 pub fn legend_capacity(top: f64) -> usize {
-    ((HEIGHT - top - MARGIN) / (TEXT + 0.5)) as usize
+    ((HEIGHT - top - MARGIN) / TIGHT) as usize
 }
 
 /// How much room [`legend_above`] takes.

@@ -17,8 +17,10 @@ use crate::report::timeline::{LaneRecord, Record};
 const MOST_KINDS: usize = 7;
 /// Kinds of events with a colour of their own; the others share that of letters.
 const MOST_EVENTS: usize = 6;
-/// The least height of a lane.
-const LANE: f64 = 20.0;
+/// The least height of a lane, which holds its name.
+const LANE: f64 = 15.5;
+/// The greatest: a few lanes need no whole slide.
+const HIGH: f64 = 44.0;
 /// The least width of a bar.
 const HAIR: f64 = 1.0;
 /// The widest the names of lanes become.
@@ -94,8 +96,7 @@ impl<'r> Chart<'r> {
         let top = legend_above(&mut drawing, &self.entries, top + 2.0) + 4.0;
         let names = record.lanes.iter().map(|lane| text_width(&lane.name, TEXT));
         let left = MARGIN + names.fold(0.0, f64::max).min(NAMES) + 10.0;
-        // A few lanes need no whole slide.
-        let step = ((bottom - top) / lanes.len() as f64).min(2.2 * LANE);
+        let step = ((bottom - top) / lanes.len() as f64).min(HIGH);
         let bottom = top + step * lanes.len() as f64;
         let area = Area { left, top, right: WIDTH - MARGIN - 24.0, bottom };
         let at = |value: f64| area.left + (area.right - area.left) * self.axis.share(value);
@@ -119,7 +120,7 @@ impl<'r> Chart<'r> {
 
     fn lane(&self, drawing: &mut Drawing, area: Area, lane: &LaneRecord, x: impl Fn(f64) -> f64) {
         let start = drawing.marks.len();
-        let inset = 2.5;
+        let inset = 1.8;
         let row = (area.bottom - area.top - 2.0 * inset) / f64::from(lane.rows);
         for bar in &lane.spans {
             let kind = self.kinds.iter().position(|kind| *kind == bar.name).unwrap_or(MOST_KINDS);

@@ -14,7 +14,7 @@ use crate::report::timeline::{Events, Level, Record};
 /// Height of a row of events.
 const ROW: f64 = 17.0;
 /// The least height of a counter's panel.
-const PANEL: f64 = 32.0;
+const PANEL: f64 = 28.0;
 /// Between a panel and the next.
 const GAP: f64 = 9.0;
 /// Kinds of events with a row of their own; the rarest are the most telling.

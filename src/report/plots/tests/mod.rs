@@ -51,9 +51,7 @@ fn grid_of(rows: u64, columns: u64) -> Vec<Point> {
 fn many_curves() -> Vec<Point> {
     let of = |base: u64| {
         let points = swept(&format!("{LONG} {base}, "), &[64, 128, 256]);
-        points
-            .into_iter()
-            .map(move |point| Point { id: point.id + 1_000 * base, ..point })
+        points.into_iter().map(move |point| Point { id: point.id + 1_000 * base, ..point })
     };
     (0..25).flat_map(of).collect()
 }
@@ -250,7 +248,9 @@ fn every_series_has_an_entry() {
         if plot.kind != Kind::Difference {
             assert!(texts.contains(&"pop 1024".to_owned()), "{}: {texts:?}", plot.name);
         }
-        assert!(texts.contains(&"pop 128".to_owned()), "{}: {texts:?}", plot.name);
+        // Two of its replications did not get so far, which a distribution says.
+        let other = |text: &String| text.starts_with("pop 128");
+        assert!(texts.iter().any(other), "{}: {texts:?}", plot.name);
         if plot.kind == Kind::Attribution {
             for part in ["notification queue", "residual batch"] {
                 assert!(texts.contains(&part.to_owned()), "{}: {texts:?}", plot.name);
