@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::models::{Metric, ModelKind, SignalDefinition};
 use crate::report::markdown::{row, rule};
+use crate::report::terminal::{hanging, wrapped};
 use crate::scenario::parameters::{Parameter, flatten, parameters};
 use miette::IntoDiagnostic;
 use serde_json::{Value, json};
@@ -13,8 +14,8 @@ use super::format::Format;
 
 /// Version of the JSON.
 const VERSION: u32 = 1;
-/// Width of the text.
-const WIDTH: usize = 96;
+/// How far what is said of a name is indented below it.
+const INDENT: usize = 6;
 
 /// List the models, or every parameter and metric of one.
 #[derive(Clone, Debug, clap::Args)]
@@ -80,14 +81,13 @@ pub fn execute(args: &Args, out: &mut dyn Write) -> Result<ExitCode, miette::Rep
 fn list_models(kinds: &[ModelKind], out: &mut dyn Write) -> io::Result<()> {
     let width = kinds.iter().map(|kind| kind.name().len()).max().unwrap_or(0);
     for kind in kinds {
-        writeln!(out, "{:width$}  {}", kind.name(), kind.summary())?;
+        let name = format!("{:width$}  ", kind.name());
+        write!(out, "{}", hanging(&name, width + 2, kind.summary()))?;
     }
     writeln!(out, "\n`convsim describe MODEL` lists its parameters and metrics.")?;
-    writeln!(
-        out,
-        "A scenario can ask questions of its own: \"solve\" for `convsim solve FILE`, \"sensitivity\" \
-         for\n`convsim sensitivity FILE`; `convsim schema` has their keys."
-    )
+    let more = "A scenario can ask questions of its own: \"solve\" for `convsim solve FILE`, \
+                \"sensitivity\" for `convsim sensitivity FILE`; `convsim schema` has their keys.";
+    write!(out, "{}", wrapped("", more))
 }
 
 /// What a table says of a parameter, a metric or a signal.
@@ -190,7 +190,7 @@ fn model_json(kind: ModelKind) -> Value {
 }
 
 fn model_text(kind: ModelKind, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}: {}", kind.name(), kind.summary())?;
+    write!(out, "{}", hanging("", 4, &format!("{}: {}", kind.name(), kind.summary())))?;
     writeln!(out, "\nParameters")?;
     for parameter in flatten(&parameters(kind)) {
         parameter_text(parameter, out)?;
@@ -199,8 +199,8 @@ fn model_text(kind: ModelKind, out: &mut dyn Write) -> io::Result<()> {
     for metric in kind.metrics() {
         let headline = if metric.headline { ", in the main table" } else { "" };
         let part = metric.part_of.map_or_else(String::new, |whole| format!(", part of {whole}"));
-        writeln!(out, "\n  {} ({}{headline}{part})", metric.name, metric.unit.symbol())?;
-        wrapped(metric.summary, 6, out)?;
+        let head = format!("{} ({}{headline}{part})", metric.name, metric.unit.symbol());
+        entry(&head, &[metric.summary], out)?;
     }
     for (title, signals) in [
         ("Outputs, for `connections`", kind.outputs()),
@@ -210,8 +210,7 @@ fn model_text(kind: ModelKind, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "\n{title}")?;
         }
         for signal in signals {
-            writeln!(out, "\n  {}", signal.name)?;
-            wrapped(signal.summary, 6, out)?;
+            entry(signal.name, &[signal.summary], out)?;
         }
     }
     Ok(())
@@ -227,38 +226,21 @@ fn parameter_text(parameter: &Parameter, out: &mut dyn Write) -> io::Result<()> 
         None | Some("duration" | "rate") => String::new(),
         Some(unit) => format!(" {unit}"),
     };
-    writeln!(out, "\n  {}{default}{unit}", parameter.path)?;
-    wrapped(&parameter.description, 6, out)?;
-    if let Some(only_if) = &parameter.only_if {
-        wrapped(&format!("only if {only_if}"), 6, out)?;
-    }
-    wrapped(&format!("allowed: {}", parameter.allowed), 6, out)?;
-    match &parameter.source {
-        Some(source) => wrapped(&format!("source: {source}"), 6, out),
-        None => Ok(()),
-    }
+    let only_if = parameter.only_if.as_ref().map(|only_if| format!("only if {only_if}"));
+    let allowed = Some(format!("allowed: {}", parameter.allowed));
+    let source = parameter.source.as_ref().map(|source| format!("source: {source}"));
+    let rest = [only_if, allowed, source];
+    let mut texts = vec![parameter.description.as_str()];
+    texts.extend(rest.iter().flatten().map(String::as_str));
+    entry(&format!("{}{default}{unit}", parameter.path), &texts, out)
 }
 
-/// Writes `text` in lines of at most [`WIDTH`], indented.
-fn wrapped(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
-    for line in wrap(text, WIDTH - indent) {
-        writeln!(out, "{:indent$}{line}", "")?;
-    }
-    Ok(())
-}
-
-/// Breaks a text at blanks into lines of at most `width` characters.
-#[must_use]
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+/// A name with what is said of it below.
+fn entry(name: &str, texts: &[&str], out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "\n{}", hanging("  ", INDENT, name))?;
+    let indent = " ".repeat(INDENT);
+    texts
+        .iter()
+        .filter(|text| !text.is_empty())
+        .try_for_each(|text| write!(out, "{}", wrapped(&indent, text)))
 }

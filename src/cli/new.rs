@@ -10,7 +10,8 @@ use crate::scenario::parameters::{Parameter, parameters};
 use miette::{IntoDiagnostic, WrapErr};
 use serde_json::Value;
 
-use super::describe::{find_model, model_names, wrap};
+use super::describe::{find_model, model_names};
+use crate::report::terminal::wrap;
 
 /// Width of the comments.
 const WIDTH: usize = 96;

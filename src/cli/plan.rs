@@ -11,9 +11,9 @@ use comfy_table::{Table, presets};
 use miette::IntoDiagnostic;
 use serde_json::{Map, Value, json};
 
-use super::describe::wrap;
 use super::differing::Differing;
 use super::format::Format;
+use crate::report::terminal::wrap;
 
 /// Version of the JSON.
 const VERSION: u32 = 1;

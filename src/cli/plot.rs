@@ -1,5 +1,6 @@
 //! `convsim plot`: pictures from stored results.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -89,8 +90,26 @@ pub fn plot(arguments: &Arguments) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
+/// Letters without a glyph that are named.
+const MOST_LETTERS: usize = 10;
+
 /// Writes the pictures into the folder of the results.
 pub fn write(plots: &[Plot], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+    write_into(plots, &folder.join("plots"))
+}
+
+/// Writes the pictures into `folder` itself.
+pub fn write_into(plots: &[Plot], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let lacking = plots.iter().flat_map(|plot| plot.drawing.letters_without_glyph());
+    let lacking: BTreeSet<char> = lacking.collect();
+    if !lacking.is_empty() {
+        let letters: Vec<String> = lacking.iter().take(MOST_LETTERS).map(char::to_string).collect();
+        let more = if lacking.len() > MOST_LETTERS { " ..." } else { "" };
+        eprintln!(
+            "the font of the PNG pictures has no {}{more}: a box stands for each; the SVG have them",
+            letters.join(" ")
+        );
+    }
     let failed = |error| Problem::Plots { folder: folder.to_owned(), error };
-    Ok(plots::write(plots, &folder.join("plots")).map_err(failed)?)
+    Ok(plots::write(plots, folder).map_err(failed)?)
 }

@@ -17,7 +17,9 @@ use crate::report::plots::plots;
 use crate::report::results_csv::ResultsCsv;
 use crate::report::results_parquet::ResultsParquet;
 use crate::report::stored::Stored;
-use crate::report::{Report, manifest, markdown, summary_csv, summary_json, terminal, timeline};
+use crate::report::{
+    Report, answer, manifest, markdown, summary_csv, summary_json, terminal, timeline,
+};
 use crate::scenario::{LoadOptions, Scenario};
 use clap::Args;
 use serde_json::{Map, Value};
@@ -338,8 +340,10 @@ pub fn write_results(
     folder.write("summary.json", summary.as_bytes()).map_err(failed)?;
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
     folder.sync().map_err(failed)?;
+    let mut answer = String::new();
     if !results.no_plots {
         let mut stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
+        answer = format!("\n{}", answer::terminal(&stored));
         stored.record = replication::typical(scenario, &stored);
         if let Some(record) = &stored.record {
             folder.write(timeline::FILE, record.json().as_bytes()).map_err(failed)?;
@@ -360,6 +364,7 @@ pub fn write_results(
         None => {}
         Some(Format::Table) => {
             print(&terminal::terminal(report))?;
+            print(&answer)?;
             print(&format!("\nResults are in {}\n", folder.path().display()))?;
         }
         Some(Format::Markdown) => print(&markdown::markdown(report))?,

@@ -8,7 +8,6 @@ use crate::experiment::solve::probe::estimate;
 use crate::experiment::{self, KeptValues, RowSink, all_points};
 use crate::report::files::ResultFolder;
 use crate::report::main_columns;
-use crate::report::plots;
 use crate::report::sensitivity::{Analysis, Method, SensitivityReport, csv, document, json};
 use crate::scenario::question::{SensitivityMethod, SensitivityQuestion};
 use crate::scenario::target::FigureOf;
@@ -359,7 +358,5 @@ fn write(report: &SensitivityReport<'_>, folder: &ResultFolder) -> Result<(), Cl
 
 fn draw(report: &SensitivityReport<'_>, folder: &Path) -> Result<(), CliError> {
     let pictures = crate::report::sensitivity::plots(report);
-    let failed = |error| Problem::Plots { folder: folder.to_owned(), error };
-    plots::write(&pictures, folder).map_err(failed)?;
-    Ok(())
+    super::plot::write_into(&pictures, folder).map(|_| ())
 }

@@ -11,6 +11,7 @@ use crate::report::files::ResultFolder;
 use crate::report::main_columns;
 use crate::report::number::Scale;
 use crate::report::plots::{Kind, Plot};
+use crate::report::terminal::{hanging, wrapped};
 use crate::report::timeline::{Timeline, explain, text, write_chrome};
 use crate::scenario::Scenario;
 use clap::{Args, ValueEnum};
@@ -52,7 +53,7 @@ pub struct Arguments {
     /// How many chains --explain prints
     #[arg(long, value_name = "N", default_value_t = 3, requires = "explain")]
     chains: usize,
-    /// Draw a picture; can be given several times
+    /// Draw a picture, beside the JSON file; can be given several times
     #[arg(long, value_name = "KIND")]
     plot: Vec<PlotKind>,
     /// The JSON file; by default outputs/SCENARIO/trace-CONFIGURATION-N.json
@@ -107,7 +108,7 @@ pub fn trace(arguments: &Arguments) -> Result<Outcome, CliError> {
         eprintln!("the record ends early, with {MOST_RECORDS} entries");
     }
     if arguments.text || arguments.explain {
-        print(&format!("{title}\n\n"))?;
+        print(&format!("{}\n", wrapped("", &title)))?;
     }
     if arguments.explain {
         print(&figures(&scenario, row))?;
@@ -118,20 +119,24 @@ pub fn trace(arguments: &Arguments) -> Result<Outcome, CliError> {
     }
     let folder = Path::new("outputs").join(&scenario.name);
     let name = format!("trace-{}-{replication}", plain(configuration));
-    let drawn = plots(arguments, &replayed, &name);
+    // Pictures go where the timeline goes.
+    let beside = arguments.output.as_deref().map(|file| (parent(file), stem(file)));
+    let drawn = plots(arguments, &replayed, beside.as_ref().map_or(&name, |(_, stem)| stem));
     if !drawn.is_empty() {
-        let mut text = String::new();
-        for path in plot::write(&drawn, &folder)? {
-            text.push_str(&format!("{}\n", path.display()));
-        }
-        print(&text)?;
+        let written = match &beside {
+            Some((place, _)) => plot::write_into(&drawn, place)?,
+            None => plot::write(&drawn, &folder)?,
+        };
+        let paths: Vec<String> =
+            written.iter().map(|path| format!("{}\n", path.display())).collect();
+        print(&paths.concat())?;
     }
     let shown = arguments.text || arguments.explain || !arguments.plot.is_empty();
     if arguments.output.is_some() || !shown {
         let file = arguments.output.clone();
         let file = file.unwrap_or_else(|| folder.join(format!("{name}.json")));
         write(timeline, &file)?;
-        print(&format!("{title}\nThe timeline is in {}\n", file.display()))?;
+        print(&format!("{}The timeline is in {}\n", wrapped("", &title), file.display()))?;
     }
     Ok(if row.status == Status::Failed { Outcome::Failures } else { Outcome::Fine })
 }
@@ -152,11 +157,9 @@ fn plots(arguments: &Arguments, replayed: &Replayed, name: &str) -> Vec<Plot> {
             PlotKind::Timeline => Kind::Timeline,
             PlotKind::Gantt => Kind::Gantt,
         };
-        let drawing = kind.of_replication(&record)?;
-        let name = format!("{name}-{}", kind.name());
-        Some(Plot { name, kind, metric: String::new(), drawing })
+        kind.of_replication(&record, &format!("{name}-{}", kind.name()))
     };
-    arguments.plot.iter().filter_map(one).collect()
+    arguments.plot.iter().flat_map(one).collect()
 }
 
 /// What came out of the replication: the metrics of the main table, each with its largest part.
@@ -174,7 +177,7 @@ fn figures(scenario: &Scenario, row: &Row) -> String {
             let share = percent(row.figures[part] / whole);
             format!(", of which {share} {}", columns[part].name)
         });
-        text.push_str(&format!("{} {figure}{of_which}\n", column.name));
+        text.push_str(&hanging("", 4, &format!("{} {figure}{of_which}", column.name)));
     }
     text.push('\n');
     text
@@ -222,8 +225,7 @@ fn choose(
 }
 
 fn write(timeline: Timeline<'_>, file: &Path) -> Result<(), CliError> {
-    let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new(".")).to_owned();
+    let folder = parent(file).to_owned();
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let save = || -> io::Result<()> {
         let folder = ResultFolder::prepare(folder.clone())?;
@@ -232,6 +234,17 @@ fn write(timeline: Timeline<'_>, file: &Path) -> Result<(), CliError> {
         output.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
     };
     save().map_err(|error| Problem::Write { folder, error }.into())
+}
+
+/// The folder of a file.
+fn parent(file: &Path) -> &Path {
+    let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// The name of a file without its ending.
+fn stem(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A name for a file.

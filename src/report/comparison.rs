@@ -11,6 +11,7 @@ use super::results_csv::Number;
 use super::solve::estimate_json;
 use super::table::{align_right, new_table, set_widths, stacked, text_of};
 use crate::experiment::comparison::Compared;
+use crate::statistics::Estimate;
 
 const HEADING: [&str; 6] = ["metric", "A", "B", "B - A", "B / A", "p"];
 /// Widths of the columns of the terminal's table: a difference has a sign at both ends.
@@ -125,13 +126,26 @@ fn cells(compared: &Compared) -> [String; 6] {
     let scale = Scale::for_values(compared.unit, [compared.first.value, compared.second.value]);
     let with_interval = |scale: Scale, estimate| stacked(scale, estimate, WIDTHS[0]);
     [
-        scale.heading(&compared.metric),
+        match scale.symbol() {
+            "%" => format!("{} (%, B - A in percentage points: pp)", compared.metric),
+            _ => scale.heading(&compared.metric),
+        },
         with_interval(scale, compared.first),
         with_interval(scale, compared.second),
-        with_interval(scale, compared.difference),
+        difference(scale, compared.difference),
         with_interval(Scale::PLAIN, compared.ratio),
         p_text(compared.p_value),
     ]
+}
+
+/// A difference with its interval; of shares in percentage points.
+fn difference(scale: Scale, estimate: Estimate) -> String {
+    let text = stacked(scale, estimate, WIDTHS[0]);
+    if scale.symbol() == "%" && estimate.value.is_finite() {
+        text.replacen('\n', " pp\n", 1)
+    } else {
+        text
+    }
 }
 
 fn p_text(p_value: f64) -> String {

@@ -120,7 +120,11 @@ fn scale(columns: &[MetricColumn], expectation: &Expectation) -> Scale {
         let column = columns.iter().find(|column| column.name == expectation.metric);
         column.map_or(Unit::Count, |column| column.metric.unit)
     };
-    Scale::for_values(unit, expectation.at_least.into_iter().chain(expectation.at_most))
+    let scale =
+        Scale::for_values(unit, expectation.at_least.into_iter().chain(expectation.at_most));
+    let between =
+        matches!(expectation.relative_to, Some(RelativeTo::Difference(_) | RelativeTo::Above(_)));
+    if between { scale.of_difference() } else { scale }
 }
 
 /// Which expectations are shown one by one.

@@ -12,8 +12,10 @@
 //! - [`comparison`]: two configurations side by side; [`solve`]: which value meets a target;
 //!   [`sensitivity`]: which parameters a figure depends on.
 //! - [`timeline`]: what happened when in one replication.
+//! - [`answer`]: the answer in sentences.
 //! - [`stored`]: a run read back from its folder; [`plots`]: the pictures of it; [`html`]: the report.
 
+pub mod answer;
 pub mod attribution;
 pub mod checked;
 pub mod comparison;

@@ -6,6 +6,8 @@ use crate::statistics::{Estimate, Interval};
 /// An interval narrower than this share of its figure is none to a reader. (Equal values differ by
 /// rounding in the last digits of their mean.)
 const NO_WIDTH: f64 = 1e-6;
+/// Figures of a greater ratio than this are on a logarithmic axis.
+const WIDE: f64 = 100.0;
 /// Most significant digits of a figure.
 const MOST_DIGITS: i32 = 6;
 /// Most significant digits of a figure whose interval is open: the distance to the one end that is
@@ -39,6 +41,24 @@ impl Scale {
     pub fn for_values(unit: Unit, values: impl IntoIterator<Item = f64>) -> Self {
         let finite = values.into_iter().map(f64::abs).filter(|value| value.is_finite());
         Self::new(unit, finite.fold(0.0, f64::max))
+    }
+
+    /// For an axis that holds all `values`: of a spread that asks for a logarithmic one, the unit that
+    /// suits its middle, so that neither end has many zeros.
+    #[must_use]
+    pub fn for_axis(unit: Unit, values: impl IntoIterator<Item = f64>) -> Self {
+        let finite = values.into_iter().map(f64::abs).filter(|value| value.is_finite());
+        let (least, most) =
+            finite.fold((f64::INFINITY, 0.0), |(least, most), v| (v.min(least), v.max(most)));
+        let wide = least > 0.0 && most / least >= WIDE;
+        Self::new(unit, if wide { libm::sqrt(least * most) } else { most })
+    }
+
+    /// For a difference of figures in `unit`: of shares it is in percentage points, since 5 % less may
+    /// be read as a ratio.
+    #[must_use]
+    pub fn of_difference(self) -> Self {
+        if self.symbol == "%" { Self { symbol: "percentage points", ..self } } else { self }
     }
 
     /// For a plain number.
@@ -94,7 +114,12 @@ impl Scale {
             return if interval.is_empty() { value } else { format!("{value} ({interval})") };
         }
         let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        format!("{value} ± {:.decimals$}", half_width * self.factor)
+        let width = fixed(half_width * self.factor, decimals);
+        // What the digits of the figure cannot show is none.
+        if width.chars().all(|c| c == '0' || c == '.') {
+            return value;
+        }
+        format!("{value} ± {width}")
     }
 
     /// Figures none of which is below the one before, such as quantiles, each with its interval.
@@ -203,6 +228,23 @@ mod tests {
     }
 
     #[test]
+    fn an_axis_that_spans_decades_has_the_unit_of_its_middle() {
+        let symbol = |values: [f64; 2]| Scale::for_axis(Unit::Seconds, values).symbol();
+        assert_eq!(symbol([0.001, 2.0]), "ms");
+        assert_eq!(symbol([0.01, 100.0]), "s");
+        assert_eq!(symbol([0.5, 2.0]), "s");
+        assert_eq!(symbol([1e-6, 1e-3]), "us");
+        assert_eq!(Scale::for_axis(Unit::Share, [0.001, 1.0]).symbol(), "%");
+    }
+
+    #[test]
+    fn a_difference_of_shares_is_in_percentage_points() {
+        let of = |unit| Scale::new(unit, 0.4).of_difference();
+        assert_eq!(of(Unit::Share).bound(0.05), "5 percentage points");
+        assert_eq!(of(Unit::Seconds).bound(0.5), "0.5 s");
+    }
+
+    #[test]
     fn two_digits_of_the_half_width_are_shown() {
         let seconds = Scale::new(Unit::Seconds, 20.0);
         let mean = estimate(13.41873, 13.20512, 13.63234);
@@ -264,6 +306,8 @@ mod tests {
     fn no_more_digits_than_a_reader_can_use() {
         assert_eq!(Scale::PLAIN.plus_minus(estimate(25.0, 25.0 - 1e-9, 25.0 + 1e-9)), "25");
         assert_eq!(Scale::PLAIN.plus_minus(estimate(25.0, 24.9999, 25.0001)), "25.0000 ± 0.0001");
+        let narrow = estimate(2.199_243_1, 2.199_240_1, 2.199_246_1);
+        assert_eq!(Scale::PLAIN.plus_minus(narrow), "2.19924");
         let open = estimate(2193.94138, 2193.9339, f64::INFINITY);
         assert_eq!(Scale::PLAIN.value(open), "2194");
     }

@@ -239,6 +239,14 @@ impl StoredPoint {
         self.forget_spread();
     }
 
+    /// Makes one figure `value` in every replication.
+    #[cfg(test)]
+    pub fn set_one(&mut self, name: &str, value: f64) {
+        let exactly = StoredEstimate::exactly(Some(value));
+        let metric = StoredMetric { mean: exactly, p50: exactly, p95: exactly, p99: exactly };
+        self.metrics.insert(name.to_owned(), metric);
+    }
+
     /// The name of the configuration that a point of a sweep starts from; empty where that is the
     /// components as they stand.
     #[must_use]

@@ -47,9 +47,8 @@ fn commands() -> Vec<Vec<&'static str>> {
 fn every_command_that_prints_results_knows_every_form() {
     for words in commands() {
         let table = printed(&words, "table");
-        let width = if words[0] == "describe" { 96 } else { 80 };
         for line in table.lines() {
-            assert!(line.chars().count() <= width, "{words:?}: {line}");
+            assert!(line.chars().count() <= 80, "{words:?}: {line}");
         }
         assert!(!table.contains('\x1b'), "no colour where nobody looks");
         let markdown = printed(&words, "markdown");

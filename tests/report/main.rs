@@ -3,6 +3,7 @@
 mod files;
 mod formats;
 mod timeline;
+mod widths;
 
 use std::path::PathBuf;
 

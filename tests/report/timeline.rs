@@ -198,3 +198,29 @@ fn a_picture_of_any_replication_is_drawn_by_name() {
         assert!(names.iter().any(|name| name.ends_with(end)), "{end}: {names:?}");
     }
 }
+
+#[test]
+fn pictures_go_where_the_timeline_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["--output", "there/mine.json", "--plot", "timeline", "--plot", "gantt"];
+    convsim()
+        .current_dir(folder.path())
+        .arg("trace")
+        .arg(scenario("chassis-packet-pop-batch.json"))
+        .args(arguments)
+        .assert()
+        .success();
+    let names = |place: &str| {
+        let entries = std::fs::read_dir(folder.path().join(place)).unwrap();
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+        let mut names: Vec<String> =
+            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(""), ["there"]);
+    let written = names("there");
+    for name in ["mine.json", "mine-gantt.svg", "mine-gantt.png", "mine-timeline.svg"] {
+        assert!(written.contains(&name.to_owned()), "{name}: {written:?}");
+    }
+}

@@ -3,7 +3,6 @@
 //! The template escapes every text; only the pictures, whose letters their backend escapes, go in
 //! as they are. A policy in the file itself forbids a browser to load anything.
 
-mod answer;
 mod assumptions;
 mod what_if;
 
@@ -103,7 +102,7 @@ pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
         description => summary.description,
         replications,
         confidence => format!("{}", summary.confidence * 100.0),
-        answer => answer::sentences(stored),
+        answer => super::answer::sentences(stored),
         warnings => summary.notes.iter().chain(&summary.warnings).collect::<Vec<_>>(),
         columns => headings(&columns, &scales),
         rows => named_rows(stored, &columns, &scales),
@@ -189,12 +188,21 @@ fn cells(point: &StoredPoint, columns: &[&StoredColumn], scales: &[Scale]) -> Ve
     let of_column = |(column, scale): (&&StoredColumn, &Scale)| {
         let mean = point.figure(&column.name, Figure::Mean);
         let p95 = point.figure(&column.name, Figure::P95);
-        [cell(mean, scale.plus_minus(mean)), cell(p95, scale.value(p95))]
+        [cell(mean, scale.plus_minus(mean)), cell(p95, with_interval(*scale, p95))]
     };
     let mut cells: Vec<Cell> = columns.iter().zip(scales).flat_map(of_column).collect();
     let share = point.not_converged();
     cells.push(cell(share, percent(share.value)));
     cells
+}
+
+/// A quantile with its interval, whose ends are not equally far from it.
+fn with_interval(scale: Scale, estimate: Estimate) -> String {
+    let value = scale.value(estimate);
+    match scale.interval(estimate).as_str() {
+        "" | "±0" => value,
+        interval => format!("{value} ({})", interval.replace("..", " to ")),
+    }
 }
 
 /// The pictures of one replication, or all others.

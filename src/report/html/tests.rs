@@ -110,29 +110,6 @@ fn the_answer_is_in_figures_with_intervals() {
     assert!(answer.contains("expectations hold"), "{answer}");
 }
 
-/// The first sentence on two configurations whose figures are `values` in every replication.
-fn first_sentence(values: [f64; 2]) -> String {
-    let points = ["pop 1024", "pop 128"].iter().zip(1..).map(|(name, id)| point(id, name, &[]));
-    let mut stored = stored(points.collect(), 40);
-    for (index, value) in values.into_iter().enumerate() {
-        stored.summary.points[index].set_all(value);
-        for kept in stored.values[index].values_mut() {
-            kept.fill(value);
-        }
-    }
-    super::answer::sentences(&stored).swap_remove(0)
-}
-
-#[test]
-fn what_is_nothing_or_the_same_is_told_as_such() {
-    let nothing = first_sentence([13.4, 0.0]);
-    assert!(nothing.ends_with("with “pop 1024” it is 13.4 s: 13.4 s shorter."), "{nothing}");
-    let same = first_sentence([2.0, 2.0]);
-    assert!(same.ends_with("it is 2 s: the same."), "{same}");
-    let exact = first_sentence([4.0, 2.0]);
-    assert!(exact.ends_with("it is 4 s: 2.00 times shorter."), "{exact}");
-}
-
 #[test]
 fn the_command_has_every_argument_that_changes_the_result() {
     let manifest = serde_json::json!({

@@ -64,7 +64,7 @@ pub fn agreement(stored: &Stored, stem_name: &str) -> Option<Drawing> {
     if all.is_empty() {
         return None;
     }
-    let scale = Scale::for_values(column.unit(), finite(&all));
+    let scale = Scale::for_axis(column.unit(), finite(&all));
     all.iter_mut().for_each(|agreement| agreement.multiply(scale.factor()));
     let both = Axis::for_both(finite(&all));
 

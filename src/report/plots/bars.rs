@@ -1,9 +1,12 @@
 //! Pictures with a row for each configuration: where the time went, and how far each is from the
 //! first.
 
+use std::ops::Range;
+
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark};
 use super::frame::{LINE, heading, legend_above, legend_height, swatches};
+use super::pages::{Pages, joined};
 use super::style::{
     GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, WIDTH, colour, lines, text_width,
 };
@@ -20,8 +23,10 @@ const LEAST_SHARE: f64 = 0.005;
 /// The widest the names of configurations become.
 const NAMES: f64 = 270.0;
 /// The least height of a row.
-const ROW: f64 = 34.0;
-/// Rows in one picture; of a long sweep those are kept that are evenly spread.
+const ROW: f64 = 20.0;
+/// The same where names take two lines.
+const ROW_OF_TWO: f64 = 28.0;
+/// Rows in all pages; of a long sweep those are kept that are evenly spread.
 const MOST_ROWS: usize = 24;
 /// Stands for the figure of a row that has none, as no replication got so far.
 const NO_FIGURE: &str = "no figure";
@@ -36,10 +41,11 @@ pub(in crate::report) struct Rows {
 }
 
 impl Rows {
-    /// The height that `count` rows ask for, with `above` and what is below.
-    pub fn height(count: usize, above: f64) -> f64 {
-        let needed = above + count as f64 * ROW + 2.0 * LINE + MARGIN + 8.0;
-        needed.max(HEIGHT).ceil()
+    /// How many rows called `names` have room below `above`.
+    pub fn capacity<S: AsRef<str>>(names: &[S], above: f64) -> usize {
+        let room = HEIGHT - above - 2.0 * LINE - MARGIN;
+        let long = names.iter().any(|name| text_width(name.as_ref(), TEXT) > NAMES);
+        (room / if long { ROW_OF_TWO } else { ROW }).max(1.0) as usize
     }
 
     /// Draws everything but the data; `column` is what is left free at the right.
@@ -55,7 +61,8 @@ impl Rows {
         let right = drawing.size.0 - MARGIN - column.max(24.0);
         let bottom = drawing.size.1 - MARGIN - 2.0 * LINE;
         let step = (bottom - top) / names.len().max(1) as f64;
-        let most = if step >= 1.9 * LINE { 2 } else { 1 };
+        let most = if step >= ROW_OF_TWO { 2 } else { 1 };
+        let line = (LINE * 0.9).min(step / 2.0);
         let wrapped: Vec<Vec<String>> =
             names.iter().map(|name| lines(name, TEXT, NAMES, most)).collect();
         let widest = wrapped.iter().flatten().map(|l| text_width(l, TEXT)).fold(0.0, f64::max);
@@ -70,9 +77,9 @@ impl Rows {
         let below = drawing.size.1 - MARGIN - LINE * 0.4;
         drawing.text((middle, below), title, MUTED, Align::Centre);
         for (index, lines) in wrapped.iter().enumerate() {
-            let first = rows.middle(index) - (lines.len() as f64 - 1.0) * LINE * 0.45;
-            for (line, text) in lines.iter().enumerate() {
-                let at = (area.left - 12.0, first + line as f64 * LINE * 0.9);
+            let first = rows.middle(index) - (lines.len() as f64 - 1.0) * line / 2.0;
+            for (number, text) in lines.iter().enumerate() {
+                let at = (area.left - 12.0, first + number as f64 * line);
                 drawing.text(at, text.clone(), INK, Align::Right);
             }
         }
@@ -147,9 +154,9 @@ fn spread<T: Copy>(all: Vec<T>) -> Vec<T> {
     (0..MOST_ROWS).map(|n| all[n * (count - 1) / (MOST_ROWS - 1)]).collect()
 }
 
-/// Stacked bars of the parts of a metric, or `None` where it has none.
+/// Stacked bars of the parts of a metric, page by page; none where it has no parts.
 #[must_use]
-pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+pub fn attribution(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
     let (rows, of) = rows(stored);
     let mean = |point: &StoredPoint, name: &str| point.figure(name, Figure::Mean).value;
     let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
@@ -162,59 +169,85 @@ pub fn attribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let shown = parts.iter().filter(|part| visible(&part.name)).count();
     let kept = if shown > MOST_PARTS { MOST_PARTS - 1 } else { shown };
     if kept == 0 || rows.is_empty() {
-        return None;
+        return Vec::new();
     }
     // Sorted by total, a part may show at one point only and yet stand late.
     let (mut first, later): (Vec<_>, Vec<_>) = parts.into_iter().partition(|p| visible(&p.name));
     let mut rest: Vec<&StoredColumn> = first.split_off(kept);
     rest.extend(later);
-    let widths: Vec<Vec<f64>> = rows
-        .iter()
-        .map(|(_, point)| {
-            let of = |part: &&StoredColumn| finite(mean(point, &part.name));
-            let others: f64 = rest.iter().map(of).sum();
-            first.iter().map(of).chain([others]).collect()
-        })
-        .collect();
-    let sums = || widths.iter().map(|parts| parts.iter().sum::<f64>());
-    let scale = Scale::for_values(column.unit(), sums());
-    let most = sums().fold(0.0, f64::max) * scale.factor();
-    let axis = Axis::linear(0.0, if most > 0.0 { most } else { 1.0 });
-
+    let bar = |&(_, point): &(usize, &'_ StoredPoint)| {
+        let of = |part: &&StoredColumn| finite(mean(point, &part.name));
+        let others: f64 = rest.iter().map(of).sum();
+        first.iter().map(of).chain([others]).collect()
+    };
+    let widths: Vec<Vec<f64>> = rows.iter().map(bar).collect();
     let others = widths.iter().any(|parts| parts.last().is_some_and(|other| *other > 0.0));
     let part_name = |part: &&StoredColumn| super::part_title(column, part);
     let mut names: Vec<String> = first.iter().map(part_name).collect();
     names.extend(others.then(|| "other".to_owned()));
-    let entries = swatches(&names);
-    let head = MARGIN + 50.0 + legend_height(&entries);
-    let mut drawing = Drawing::new((WIDTH, Rows::height(rows.len(), head)));
-    let title = format!("Where the {} goes", column.title());
-    let top = heading(&mut drawing, &title, &how_many(rows.len(), of));
-    let top = legend_above(&mut drawing, &entries, top + 4.0);
-    let labels: Vec<&str> = rows.iter().map(|(_, p)| p.configuration.as_str()).collect();
-    let below = scale.heading(&format!("mean {}", column.title()));
-    // A bar may be too short to be read.
-    let sums: Vec<String> = rows
-        .iter()
-        .map(|(_, point)| {
+    let how_many = how_many(rows.len(), of);
+    let points = rows.into_iter().map(|(_, point)| point).collect();
+    Stacks { stored, column, points, widths, names, how_many }.pages()
+}
+
+/// The bars of an attribution.
+struct Stacks<'s> {
+    stored: &'s Stored,
+    column: &'s StoredColumn,
+    points: Vec<&'s StoredPoint>,
+    /// Of each bar the parts, the last what is left.
+    widths: Vec<Vec<f64>>,
+    names: Vec<String>,
+    how_many: String,
+}
+
+impl Stacks<'_> {
+    fn pages(&self) -> Vec<Drawing> {
+        let entries = swatches(&self.names);
+        let head = MARGIN + 50.0 + legend_height(&entries);
+        let labels: Vec<&str> = self.points.iter().map(|p| p.configuration.as_str()).collect();
+        let pages = Pages::new(labels.len(), Rows::capacity(&labels, head));
+        pages.draw(|note, page| {
+            let mut drawing = Drawing::new((WIDTH, HEIGHT));
+            let title = format!("Where the {} goes", self.column.title());
+            let top = heading(&mut drawing, &title, &joined(&[note, &self.how_many]));
+            let top = legend_above(&mut drawing, &entries, top + 4.0);
+            self.page(&mut drawing, top, page);
+            drawing
+        })
+    }
+
+    fn page(&self, drawing: &mut Drawing, top: f64, page: Range<usize>) {
+        let (points, widths) = (&self.points[page.clone()], &self.widths[page]);
+        let column = self.column;
+        let labels: Vec<&str> = points.iter().map(|p| p.configuration.as_str()).collect();
+        // Bars of all pages have one axis.
+        let sums = || self.widths.iter().map(|parts| parts.iter().sum::<f64>());
+        let scale = Scale::for_values(column.unit(), sums());
+        let most = sums().fold(0.0, f64::max) * scale.factor();
+        let axis = Axis::linear(0.0, if most > 0.0 { most } else { 1.0 });
+        let below = scale.heading(&format!("mean {}", column.title()));
+        let whole = |point: &StoredPoint| point.figure(&column.name, Figure::Mean).value;
+        // A bar may be too short to be read.
+        let text = |point: &&StoredPoint| {
             let mean = whole(point);
             let scale = Scale::new(column.unit(), mean.abs());
             if mean.is_finite() { scale.bound(mean) } else { NO_FIGURE.to_owned() }
-        })
-        .collect();
-    let widest = sums.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
-    let frame = Rows::draw(&mut drawing, &labels, top, axis, &below, widest + 24.0);
-    for (index, text) in sums.into_iter().enumerate() {
-        drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
-    }
-    frame.data(&mut drawing, |drawing| {
-        for (index, parts) in widths.iter().enumerate() {
-            stack(drawing, &frame, index, parts, scale.factor());
+        };
+        let sums: Vec<String> = points.iter().map(text).collect();
+        let widest = sums.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
+        let frame = Rows::draw(drawing, &labels, top, axis, &below, widest + 24.0);
+        for (index, text) in sums.into_iter().enumerate() {
+            drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
         }
-    });
-    let points: Vec<&StoredPoint> = rows.iter().map(|(_, point)| *point).collect();
-    frame.anchor(&mut drawing, stored, &points, |_, point| whole(point) * scale.factor());
-    Some(drawing)
+        frame.data(drawing, |drawing| {
+            for (index, parts) in widths.iter().enumerate() {
+                stack(drawing, &frame, index, parts, scale.factor());
+            }
+        });
+        let figure = |_, point: &StoredPoint| whole(point) * scale.factor();
+        frame.anchor(drawing, self.stored, points, figure);
+    }
 }
 
 /// One bar; shares that have room are written into it.
@@ -247,12 +280,12 @@ fn on(colour: plotters::style::RGBColor) -> plotters::style::RGBColor {
     if light > 135.0 { INK } else { PAPER }
 }
 
-/// The mean paired difference of each configuration to the first, with its interval; `None` where
-/// there is nothing to compare.
+/// The mean paired difference of each configuration to the first, with its interval, page by page;
+/// none where there is nothing to compare.
 #[must_use]
-pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
     let (all, count) = rows(stored);
-    let (&(baseline, first), others) = all.split_first()?;
+    let Some((&(baseline, first), others)) = all.split_first() else { return Vec::new() };
     let to_first = |index: usize| {
         let pairs = stored.pairs(index, baseline, &column.name);
         pairs.means(Contrast::Difference, stored.summary.confidence)
@@ -260,7 +293,7 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let compared: Vec<(&StoredPoint, Estimate)> =
         others.iter().map(|&(index, point)| (point, to_first(index))).collect();
     if !compared.iter().any(|(_, estimate)| estimate.value.is_finite()) {
-        return None;
+        return Vec::new();
     }
     let ends = || {
         let end = |(_, e): &(&StoredPoint, Estimate)| [e.value, e.interval.low, e.interval.high];
@@ -268,43 +301,43 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     };
     let scale = Scale::for_values(column.unit(), ends());
     let factor = scale.factor();
-    let least = ends().fold(0.0, f64::min) * factor;
-    let most = ends().fold(0.0, f64::max) * factor;
-    let axis = Axis::linear(least, most);
-
-    let mut drawing = Drawing::new((WIDTH, Rows::height(compared.len(), MARGIN + 60.0)));
+    let axis =
+        Axis::linear(ends().fold(0.0, f64::min) * factor, ends().fold(0.0, f64::max) * factor);
     let title = format!("{}: difference to {}", capital(&column.title()), first.configuration);
     let percent = stored.summary.confidence * 100.0;
-    let mut subtitle = format!(
+    let what = format!(
         "mean of paired differences with {percent} % interval; pairs share their random numbers"
     );
     let how_many = how_many(all.len(), count);
-    if !how_many.is_empty() {
-        subtitle.push_str(&format!("; {how_many}"));
-    }
-    let top = heading(&mut drawing, &title, &subtitle);
+    let below = scale.of_difference().heading("difference");
     let labels: Vec<&str> = compared.iter().map(|(p, _)| p.configuration.as_str()).collect();
-    let below = scale.heading("difference");
-    let figure = |(_, estimate): &(&StoredPoint, Estimate)| match estimate.value.is_finite() {
-        true => scale.plus_minus(*estimate),
-        false => NO_FIGURE.to_owned(),
-    };
-    let figures: Vec<String> = compared.iter().map(figure).collect();
-    let widest = figures.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
-    let frame = Rows::draw(&mut drawing, &labels, top + 6.0, axis, &below, widest + 24.0);
-    let zero = frame.x(0.0);
-    drawing.line(vec![(zero, frame.area.top), (zero, frame.area.bottom)], MUTED, 1.5);
-    frame.data(&mut drawing, |drawing| {
-        for (index, (_, estimate)) in compared.iter().enumerate() {
-            whisker(drawing, &frame, index, *estimate, factor);
+    let pages = Pages::new(labels.len(), Rows::capacity(&labels, MARGIN + 62.0));
+    pages.draw(|note, page| {
+        let (labels, compared) = (&labels[page.clone()], &compared[page]);
+        let mut drawing = Drawing::new((WIDTH, HEIGHT));
+        let top = heading(&mut drawing, &title, &joined(&[note, &how_many, &what]));
+        let figure = |(_, estimate): &(&StoredPoint, Estimate)| match estimate.value.is_finite() {
+            true => scale.plus_minus(*estimate),
+            false => NO_FIGURE.to_owned(),
+        };
+        let figures: Vec<String> = compared.iter().map(figure).collect();
+        let widest = figures.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
+        let axis = axis.clone();
+        let frame = Rows::draw(&mut drawing, labels, top + 6.0, axis, &below, widest + 24.0);
+        let zero = frame.x(0.0);
+        drawing.line(vec![(zero, frame.area.top), (zero, frame.area.bottom)], MUTED, 1.5);
+        frame.data(&mut drawing, |drawing| {
+            for (index, (_, estimate)) in compared.iter().enumerate() {
+                whisker(drawing, &frame, index, *estimate, factor);
+            }
+        });
+        let points: Vec<&StoredPoint> = compared.iter().map(|(point, _)| *point).collect();
+        frame.anchor(&mut drawing, stored, &points, |index, _| to_first(index).value * factor);
+        for (index, text) in figures.into_iter().enumerate() {
+            drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
         }
-    });
-    let points: Vec<&StoredPoint> = compared.iter().map(|(point, _)| *point).collect();
-    frame.anchor(&mut drawing, stored, &points, |index, _| to_first(index).value * factor);
-    for (index, text) in figures.into_iter().enumerate() {
-        drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
-    }
-    Some(drawing)
+        drawing
+    })
 }
 
 fn whisker(drawing: &mut Drawing, frame: &Rows, row: usize, estimate: Estimate, factor: f64) {

@@ -15,21 +15,31 @@ const MOST_CURVES: usize = 9;
 /// The picture, or `None` where no metric came about twice.
 #[must_use]
 pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
-    let (samples, of) = samples(stored, &column.name);
-    let all = || samples.iter().flat_map(|(_, values)| values.iter().copied());
-    let scale = Scale::for_values(column.unit(), all());
+    let (all_samples, of) = samples(stored, &column.name);
+    let chosen = all_samples.len();
+    let (samples, without): (Vec<_>, Vec<_>) =
+        all_samples.into_iter().partition(|sample| !sample.values.is_empty());
+    let all = || samples.iter().flat_map(|sample| sample.values.iter().copied());
+    let scale = Scale::for_axis(column.unit(), all());
     let x = Axis::for_figures(all().map(|value| value * scale.factor()));
-    let most = samples.iter().map(|(_, values)| values.len()).max().filter(|most| *most > 1)?;
+    let most = samples.iter().map(|sample| sample.values.len()).max().filter(|most| *most > 1)?;
 
     let mut drawing = Drawing::new((WIDTH, HEIGHT));
     let title = format!("Distribution of {}", column.title());
-    let subtitle = super::bars::how_many(samples.len(), of);
+    let subtitle = super::bars::how_many(chosen, of);
     let top = heading(&mut drawing, &title, &subtitle);
-    let entry = |(index, (name, _)): (usize, &(&str, Vec<f64>))| Entry {
-        look: Look::Curve(index),
-        text: (*name).to_owned(),
+    let entry = |(index, sample): (usize, &Sample<'_>)| {
+        let (known, all) = (sample.values.len(), sample.replications);
+        // What a curve leaves out would flatter it unsaid.
+        let of = if known < all { format!(" (figure in {known} of {all})") } else { String::new() };
+        Entry { look: Look::Curve(index), text: format!("{}{of}", sample.name) }
     };
-    let entries: Vec<Entry> = samples.iter().enumerate().map(entry).collect();
+    let mut entries: Vec<Entry> = samples.iter().enumerate().map(entry).collect();
+    let none = |sample: &Sample<'_>| Entry {
+        look: Look::Missing(MUTED),
+        text: format!("{}: no figure", sample.name),
+    };
+    entries.extend(without.iter().map(none));
     let right = legend(&mut drawing, &entries, top + LINE + 8.0);
     let middle = f64::midpoint(MARGIN, right);
     let x_title = scale.heading(&capital(&column.title()));
@@ -45,8 +55,9 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         let outer = Area { left, top: top + LINE + 4.0, right, bottom: HEIGHT - MARGIN + 6.0 };
         let panel = Panel::draw(&mut drawing, outer, x.clone(), y, &x_title);
         panel.data(&mut drawing, |drawing| {
-            for (index, (_, values)) in samples.iter().enumerate() {
-                let values: Vec<f64> = values.iter().map(|value| value * scale.factor()).collect();
+            for (index, sample) in samples.iter().enumerate() {
+                let values: Vec<f64> =
+                    sample.values.iter().map(|value| value * scale.factor()).collect();
                 let points = steps(&panel, &values, tail);
                 let (colour, dash) = (colour(index), dash(index));
                 drawing.marks.push(Mark::Line { points, colour, width: CURVE, dash });
@@ -66,13 +77,21 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
 /// show.
 #[must_use]
 pub fn is_flat(stored: &Stored, column: &StoredColumn) -> bool {
-    let same = |(_, values): &(&str, Vec<f64>)| values.first() == values.last();
+    let same = |sample: &Sample<'_>| sample.values.first() == sample.values.last();
     samples(stored, &column.name).0.iter().all(same)
 }
 
-/// Name and sorted figures of each curve, and how many there are in all: the named configurations, or the points of the sweep
-/// where there is no other, evenly thinned out.
-fn samples<'s>(stored: &'s Stored, metric: &str) -> (Vec<(&'s str, Vec<f64>)>, usize) {
+/// The figures of one curve.
+struct Sample<'s> {
+    name: &'s str,
+    /// Those that came about, in rising order.
+    values: Vec<f64>,
+    replications: usize,
+}
+
+/// The samples of all curves, and how many there could be: the named configurations, or the points of
+/// the sweep where there is no other, evenly thinned out.
+fn samples<'s>(stored: &'s Stored, metric: &str) -> (Vec<Sample<'s>>, usize) {
     let points = stored.summary.points.iter().enumerate();
     let (swept, named): (Vec<_>, Vec<_>) = points.partition(|(_, point)| !point.axes.is_empty());
     let base_only = named.len() == 1 && !swept.is_empty();
@@ -85,13 +104,12 @@ fn samples<'s>(stored: &'s Stored, metric: &str) -> (Vec<(&'s str, Vec<f64>)>, u
         (0..most).map(|n| chosen[n * (count - 1) / (most - 1)]).collect()
     };
     let sample = |(index, point): (usize, &'s crate::report::stored::StoredPoint)| {
-        let values = stored.values(index, metric).iter().copied();
-        let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        let all = stored.values(index, metric);
+        let mut values: Vec<f64> = all.iter().copied().filter(|v| v.is_finite()).collect();
         values.sort_unstable_by(f64::total_cmp);
-        (point.configuration.as_str(), values)
+        Sample { name: point.configuration.as_str(), values, replications: all.len() }
     };
-    let known = |(_, values): &(&str, Vec<f64>)| !values.is_empty();
-    (chosen.into_iter().map(sample).filter(known).collect(), count)
+    (chosen.into_iter().map(sample).collect(), count)
 }
 
 /// From one in `most` to all of them.

@@ -3,6 +3,7 @@
 //! What is in the list can be asserted: which letters stand where, and that nothing leaves its
 //! axes. The backends only paint it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use plotters::prelude::{
@@ -12,7 +13,7 @@ use plotters::prelude::{
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor, ShapeStyle, TextStyle};
 
-use super::style::{FONT_HEIGHT, PAPER, TEXT, TITLE, font, text_width};
+use super::style::{FONT_HEIGHT, PAPER, TEXT, TITLE, font, has, in_font, text_width};
 
 /// A position or a size: right and down, in pixels of a slide.
 pub type Place = (f64, f64);
@@ -196,6 +197,16 @@ impl Drawing {
         self.marks.push(Mark::Text { at, text, size: TITLE, colour, align });
     }
 
+    /// The letters for which the PNG has a box, as the font lacks them.
+    #[must_use]
+    pub fn letters_without_glyph(&self) -> BTreeSet<char> {
+        let text = |mark: &Mark| match mark {
+            Mark::Text { text, .. } => text.chars().filter(|letter| !has(*letter)).collect(),
+            _ => Vec::new(),
+        };
+        self.marks.iter().flat_map(text).collect()
+    }
+
     /// Notes that `point` is in `area`.
     pub fn anchor(&mut self, point: &str, area: Area) {
         self.anchors.push(Anchor { point: point.to_owned(), area, round: false });
@@ -342,7 +353,12 @@ fn paint<D: DrawingBackend>(
             let font = font(size * em * zoom);
             let at = &(at.0, at.1 + size * shift);
             let style = TextStyle::from(font).color(colour).pos(Pos::new(side, VPos::Center));
-            root.draw_text(text, &style, pixel(*at)).map_err(failed)
+            // A viewer of an SVG has other fonts as well.
+            let text = match medium {
+                Medium::Svg => text.into(),
+                Medium::Bitmap => in_font(text),
+            };
+            root.draw_text(&text, &style, pixel(*at)).map_err(failed)
         }
     }
 }
@@ -418,46 +434,4 @@ fn halved(pixels: &[u8], wide: usize, high: usize) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::plots::style::INK;
-
-    #[test]
-    fn dashes_cover_their_share_of_a_line() {
-        let pieces = dashes(&[(0.0, 0.0), (25.0, 0.0), (25.0, 35.0)], (6.0, 4.0));
-        assert_eq!(pieces.len(), 6);
-        assert_eq!(pieces[0], [(0.0, 0.0), (6.0, 0.0)]);
-        // The third dash ends in the first leg, the fourth begins in the second.
-        assert_eq!(pieces[2], [(20.0, 0.0), (25.0, 0.0), (25.0, 1.0)]);
-    }
-
-    #[test]
-    fn text_in_an_svg_is_text_and_is_escaped() {
-        let mut drawing = Drawing::new((200.0, 50.0));
-        drawing.text((10.0, 10.0), "<script>alert(1)</script> & \"so\"", INK, Align::Left);
-        let svg = drawing.svg().unwrap();
-        assert!(svg.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;so&quot;"));
-        assert!(svg.contains("width=\"200\" height=\"50\" viewBox=\"0 0 800 200\""));
-        assert_eq!(svg, drawing.svg().unwrap());
-    }
-
-    #[test]
-    fn a_line_that_goes_up_and_down_within_its_width_is_seen_in_a_bitmap() {
-        let mut drawing = Drawing::new((100.0, 50.0));
-        // Spikes of no width, and of less than that of the line.
-        let mut points = vec![(5.0, 40.0)];
-        for (x, width) in [(20.0, 0.0), (40.0, 0.3), (60.0, 1.0), (80.0, 1.4)] {
-            points.extend([(x, 40.0), (x, 10.0), (x + width, 10.0), (x + width, 40.0)]);
-        }
-        points.push((95.0, 40.0));
-        drawing.line(points, INK, 1.5);
-        let ((wide, high), pixels) = drawing.pixels().unwrap();
-        assert_eq!((wide, high), (200, 100));
-        let dark = |x: usize, y: usize| pixels[(y * wide as usize + x) * 3] < 100;
-        for x in [20, 40, 60, 80] {
-            assert!((20..80).all(|y| dark(2 * x, y) || dark(2 * x - 1, y)), "the spike at {x}");
-        }
-        assert!((10..190).all(|x| dark(x, 79) || dark(x, 80)), "the base");
-        assert!(!(0..wide as usize).any(|x| dark(x, 16)), "above");
-    }
-}
+mod tests;

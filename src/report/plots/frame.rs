@@ -5,11 +5,14 @@ use plotters::style::RGBColor;
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::style::{
-    GRID, INK, MARGIN, MUTED, PAPER, TEXT, TITLE, WIDTH, clipped, colour, dash, lines, text_width,
+    GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, TITLE, WIDTH, clipped, colour, dash, lines,
+    text_width,
 };
 
 /// Room for a line of letters.
 pub const LINE: f64 = TEXT * 1.4;
+/// The least room for a line.
+const TIGHT: f64 = TEXT + 0.5;
 /// The widest a legend becomes.
 const LEGEND: f64 = 250.0;
 /// Length of a legend's sample.
@@ -18,6 +21,8 @@ const SAMPLE: f64 = 24.0;
 const SWATCH: f64 = 12.0;
 /// Radius of a dot that is a value.
 pub const DOT: f64 = 4.0;
+/// The size of the cross where a value is missing.
+pub const MISSING: f64 = 7.0;
 /// Between the axis and the labels of its ticks.
 const GAP: f64 = 8.0;
 
@@ -40,6 +45,10 @@ pub enum Look {
     Measured,
     /// Two ranges, one across and one up.
     Cross(RGBColor),
+    /// Where there is no value, as [`missing`] draws it.
+    Missing(RGBColor),
+    /// A thin upright: when something happened.
+    Upright(RGBColor),
 }
 
 /// One entry of the legend.
@@ -73,11 +82,11 @@ pub fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64) -> f64 {
     let wrap = |most| -> Vec<Vec<String>> {
         entries.iter().map(|entry| lines(&entry.text, TEXT, LEGEND, most)).collect()
     };
-    // Names in two lines where that leaves room for all.
+    // Names in two lines where that leaves room for all, if need be without room between them.
     let two = wrap(2);
     let count = |wrapped: &[Vec<String>]| wrapped.iter().map(Vec::len).sum::<usize>() as f64;
     let roomy = (count(&two) + 0.3 * entries.len() as f64) * LINE <= room;
-    let wrapped = if roomy { two } else { wrap(1) };
+    let wrapped = if count(&two) * TIGHT <= room { two } else { wrap(1) };
     let width = wrapped.iter().flatten().map(|l| text_width(l, TEXT)).fold(0.0, f64::max);
     let left = drawing.size.0 - MARGIN - width - SAMPLE - GAP;
     let step = if roomy { LINE * 0.3 } else { 0.0 };
@@ -122,6 +131,12 @@ fn legend_rows(entries: &[Entry]) -> Vec<Vec<(&Entry, f64)>> {
     rows
 }
 
+/// How many lines of one entry each a legend beside the data holds that begins at `top`.
+#[must_use]
+pub fn legend_capacity(top: f64) -> usize {
+    ((HEIGHT - top - MARGIN) / TIGHT) as usize
+}
+
 /// How much room [`legend_above`] takes.
 #[must_use]
 pub fn legend_height(entries: &[Entry]) -> f64 {
@@ -147,7 +162,7 @@ impl Look {
     /// The length of its sample.
     const fn width(self) -> f64 {
         match self {
-            Self::Swatch(_) | Self::Dot(_) | Self::Ring(_) => SWATCH,
+            Self::Swatch(_) | Self::Dot(_) | Self::Ring(_) | Self::Upright(_) => SWATCH,
             _ => SAMPLE,
         }
     }
@@ -180,6 +195,13 @@ fn sample(drawing: &mut Drawing, look: Look, (x, y): Place) {
             let at = (x + SWATCH / 2.0, y);
             drawing.marks.push(Mark::Dot { at, radius: DOT, colour });
         }
+        Look::Missing(colour) => missing(drawing, (x + SAMPLE / 2.0, y), colour),
+        Look::Upright(colour) => {
+            let middle = x + SWATCH / 2.0;
+            let area =
+                Area { left: middle - 1.0, top: y - 7.0, right: middle + 1.0, bottom: y + 7.0 };
+            drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
+        }
         Look::Ring(colour) => ring(drawing, (x + SWATCH / 2.0, y), colour),
         Look::Fill(colour, opacity) => {
             let area = Area { left: x, top: y - 5.0, right: x + SAMPLE, bottom: y + 5.0 };
@@ -192,6 +214,13 @@ fn sample(drawing: &mut Drawing, look: Look, (x, y): Place) {
 pub fn ring(drawing: &mut Drawing, at: Place, colour: RGBColor) {
     drawing.marks.push(Mark::Dot { at, radius: DOT + 3.0, colour });
     drawing.marks.push(Mark::Dot { at, radius: DOT + 1.25, colour: PAPER });
+}
+
+/// A small cross where a value is missing.
+pub fn missing(drawing: &mut Drawing, (x, y): Place, colour: RGBColor) {
+    let half = MISSING / 2.0;
+    drawing.line(vec![(x - half, y - half), (x + half, y + half)], colour, 1.6);
+    drawing.line(vec![(x - half, y + half), (x + half, y - half)], colour, 1.6);
 }
 
 /// A measured range from `top` down to `bottom`: an upright with a bar at each end.

@@ -1,106 +1,152 @@
 //! One replication, lane by lane: who was busy with what, and who waited for what.
 
+use plotters::style::RGBColor;
+
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark};
-use super::frame::{LINE, heading, legend_above, legend_height, swatches};
-use super::style::{GRID, HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, colour, text_width};
+use super::frame::{Entry, LINE, Look, heading, legend_above, legend_height, swatches};
+use super::pages::{Pages, joined};
+use super::style::{
+    GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, WIDTH, clipped, colour, text_width,
+};
 use crate::models::Unit;
 use crate::report::number::Scale;
 use crate::report::timeline::{LaneRecord, Record};
 
-/// Kinds with a colour of their own; the others share the last.
+/// Kinds of bars with a colour of their own; the others share the last.
 const MOST_KINDS: usize = 7;
-/// Height of a lane.
-const LANE: f64 = 20.0;
+/// Kinds of events with a colour of their own; the others share that of letters.
+const MOST_EVENTS: usize = 6;
+/// The least height of a lane, which holds its name.
+const LANE: f64 = 15.5;
+/// The greatest: a few lanes need no whole slide.
+const HIGH: f64 = 44.0;
 /// The least width of a bar.
 const HAIR: f64 = 1.0;
 /// The widest the names of lanes become.
-const NAMES: f64 = 170.0;
-/// Kinds of events that are named.
-const MOST_EVENTS: usize = 6;
+const NAMES: f64 = 200.0;
 /// The share of the time that counts as all of it: what goes on before the first chain begins and
 /// after the last ends is seldom missed.
 const WHOLE: f64 = 0.9;
 
-/// The picture.
+/// The pictures: so many lanes in each as have room, all with one axis and the same colours.
 #[must_use]
-pub fn gantt(record: &Record) -> Option<Drawing> {
+pub fn gantt(record: &Record) -> Vec<Drawing> {
     if record.lanes.is_empty() || record.window.0 >= record.window.1 {
-        return None;
+        return Vec::new();
     }
-    let kinds = kinds(record);
-    let mut names: Vec<String> = kinds.iter().take(MOST_KINDS - 1).cloned().collect();
-    names.extend((kinds.len() == MOST_KINDS).then(|| kinds[MOST_KINDS - 1].clone()));
-    names.extend((kinds.len() > MOST_KINDS).then(|| "other".to_owned()));
-    let entries = swatches(&names);
-    let head = MARGIN + 54.0 + legend_height(&entries);
+    let chart = Chart::new(record);
+    let head = MARGIN + 54.0 + legend_height(&chart.entries);
     let foot = 2.0 * LINE + MARGIN + 4.0;
-    let count = record.lanes.len() as f64;
-    // A few lanes need no whole slide.
-    let step = ((HEIGHT - head - foot) / count).clamp(LANE, 1.6 * LANE);
-    let height = (head + count * step + foot).ceil();
-    let mut drawing = Drawing::new((WIDTH, height));
-    let title = format!("{}, replication {}", record.configuration, record.replication);
-    let top = heading(&mut drawing, &title, &subtitle(record));
-    let top = legend_above(&mut drawing, &entries, top + 2.0) + 4.0;
-    let widest = record.lanes.iter().map(|lane| text_width(&lane.name, TEXT)).fold(0.0, f64::max);
-    let area = Area {
-        left: MARGIN + widest.min(NAMES) + 10.0,
-        top,
-        right: WIDTH - MARGIN - 24.0,
-        bottom: height - foot,
-    };
-    let area = Area { bottom: area.top + step * count, ..area };
-    let axis = Axis::within(record.window.0, record.window.1);
-    let x = |time: f64| area.left + (area.right - area.left) * axis.share(time);
-    for (time, label) in axis.roomy_ticks(area.right - area.left) {
-        drawing.line(vec![(x(*time), area.top), (x(*time), area.bottom)], GRID, 1.0);
-        let below = area.bottom + 6.0 + TEXT * 0.5;
-        drawing.text((x(*time), below), label.clone(), INK, Align::Centre);
-    }
-    let middle = f64::midpoint(area.left, area.right);
-    let below = area.bottom + 10.0 + TEXT * 1.5;
-    drawing.text((middle, below), "virtual time (s)", MUTED, Align::Centre);
-    for (index, lane) in record.lanes.iter().enumerate() {
-        let top = area.top + step * index as f64;
-        let name = clipped(&lane.name, TEXT, NAMES);
-        drawing.text((area.left - 10.0, top + step / 2.0), name, INK, Align::Right);
-        let area = Area { top, bottom: top + step, ..area };
-        draw_lane(&mut drawing, area, lane, &kinds, x);
-    }
-    Some(drawing)
+    let room = HEIGHT - head - foot;
+    let pages = Pages::new(record.lanes.len(), (room / LANE).max(1.0) as usize);
+    pages.draw(|note, page| chart.page(note, &record.lanes[page], HEIGHT - foot))
 }
 
-fn draw_lane(
-    drawing: &mut Drawing,
-    area: Area,
-    lane: &LaneRecord,
-    kinds: &[String],
-    x: impl Fn(f64) -> f64,
-) {
-    let start = drawing.marks.len();
-    let inset = 2.5;
-    let row = (area.bottom - area.top - 2.0 * inset) / f64::from(lane.rows);
-    for bar in &lane.spans {
-        let kind = kinds.iter().position(|kind| *kind == bar.name).unwrap_or(MOST_KINDS);
-        let top = area.top + inset + row * f64::from(bar.row);
-        // What is too short to be seen is shown as wide as a hair; between two that can be told
-        // apart there is a gap.
-        let left = x(bar.ends.0);
-        let right = x(bar.ends.1);
-        let right = if right - left > 4.0 { right - 0.8 } else { right };
-        let right = right.max(left + HAIR).min(area.right);
-        let area = Area { left: left.min(right), top, right, bottom: top + row };
-        let colour = colour(kind.min(MOST_KINDS - 1));
-        drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
+/// What the pages share.
+struct Chart<'r> {
+    record: &'r Record,
+    /// Kinds of bars, the longest in sum first.
+    kinds: Vec<String>,
+    /// Kinds of events, in the order in which they first happened.
+    events: Vec<&'r str>,
+    entries: Vec<Entry>,
+    /// Virtual time, in `unit`.
+    axis: Axis,
+    unit: Scale,
+}
+
+impl<'r> Chart<'r> {
+    fn new(record: &'r Record) -> Self {
+        let kinds = kinds(record);
+        let mut names: Vec<String> = kinds.iter().take(MOST_KINDS - 1).cloned().collect();
+        names.extend((kinds.len() == MOST_KINDS).then(|| kinds[MOST_KINDS - 1].clone()));
+        names.extend((kinds.len() > MOST_KINDS).then(|| "other".to_owned()));
+        let mut entries = swatches(&names);
+        let marks = || record.lanes.iter().flat_map(|lane| &lane.marks);
+        let happened = |name: &&str| marks().any(|mark| mark.name == **name);
+        let events = record.events.iter().map(|events| events.name.as_str());
+        let events: Vec<&str> = events.filter(happened).collect();
+        let shift = names.len();
+        for (index, name) in events.iter().enumerate().take(MOST_EVENTS) {
+            let look = Look::Upright(colour(shift + index));
+            entries.push(Entry { look, text: (*name).to_owned() });
+        }
+        if events.len() > MOST_EVENTS {
+            entries.push(Entry { look: Look::Upright(INK), text: "other events".to_owned() });
+        }
+        let unit = Scale::new(Unit::Seconds, record.window.1);
+        let [low, high] = [record.window.0, record.window.1].map(|time| time * unit.factor());
+        let axis = Axis::within(low, high);
+        Self { record, kinds, events, entries, axis, unit }
     }
-    for mark in &lane.marks {
-        let at = x(*mark);
-        let (left, right) = ((at - 0.75).max(area.left), (at + 0.75).min(area.right));
-        let area = Area { left, top: area.top + 0.5, right, bottom: area.bottom - 0.5 };
-        drawing.marks.push(Mark::Box { area, colour: INK, opacity: 1.0 });
+
+    /// The colour of a mark: those of the events follow those of the bars.
+    fn of_event(&self, name: &str) -> RGBColor {
+        let index = self.events.iter().position(|known| *known == name);
+        let own = index.filter(|index| *index < MOST_EVENTS);
+        own.map_or(INK, |index| colour(self.kinds.len().min(MOST_KINDS) + index))
     }
-    drawing.panels.push((area, start..drawing.marks.len()));
+
+    fn page(&self, note: &str, lanes: &[LaneRecord], bottom: f64) -> Drawing {
+        let record = self.record;
+        let mut drawing = Drawing::new((WIDTH, HEIGHT));
+        let title = format!("{}, replication {}", record.configuration, record.replication);
+        let top = heading(&mut drawing, &title, &joined(&[note, &subtitle(record)]));
+        let top = legend_above(&mut drawing, &self.entries, top + 2.0) + 4.0;
+        let names = record.lanes.iter().map(|lane| text_width(&lane.name, TEXT));
+        let left = MARGIN + names.fold(0.0, f64::max).min(NAMES) + 10.0;
+        let step = ((bottom - top) / lanes.len() as f64).min(HIGH);
+        let bottom = top + step * lanes.len() as f64;
+        let area = Area { left, top, right: WIDTH - MARGIN - 24.0, bottom };
+        let at = |value: f64| area.left + (area.right - area.left) * self.axis.share(value);
+        let x = |time: f64| at(time * self.unit.factor());
+        for (value, label) in self.axis.roomy_ticks(area.right - area.left) {
+            drawing.line(vec![(at(*value), area.top), (at(*value), area.bottom)], GRID, 1.0);
+            let below = area.bottom + 6.0 + TEXT * 0.5;
+            drawing.text((at(*value), below), label.clone(), INK, Align::Centre);
+        }
+        let middle = f64::midpoint(area.left, area.right);
+        let below = area.bottom + 10.0 + TEXT * 1.5;
+        drawing.text((middle, below), self.unit.heading("virtual time"), MUTED, Align::Centre);
+        for (index, lane) in lanes.iter().enumerate() {
+            let top = area.top + step * index as f64;
+            let name = clipped(&lane.name, TEXT, NAMES);
+            drawing.text((area.left - 10.0, top + step / 2.0), name, INK, Align::Right);
+            self.lane(&mut drawing, Area { top, bottom: top + step, ..area }, lane, x);
+        }
+        drawing
+    }
+
+    fn lane(&self, drawing: &mut Drawing, area: Area, lane: &LaneRecord, x: impl Fn(f64) -> f64) {
+        let start = drawing.marks.len();
+        let inset = 1.8;
+        let row = (area.bottom - area.top - 2.0 * inset) / f64::from(lane.rows);
+        for bar in &lane.spans {
+            let kind = self.kinds.iter().position(|kind| *kind == bar.name).unwrap_or(MOST_KINDS);
+            let top = area.top + inset + row * f64::from(bar.row);
+            // What is too short to be seen is shown as wide as a hair; between two that can be
+            // told apart there is a gap.
+            let left = x(bar.ends.0);
+            let right = x(bar.ends.1);
+            let right = if right - left > 4.0 { right - 0.8 } else { right };
+            let right = right.max(left + HAIR).min(area.right);
+            let area = Area { left: left.min(right), top, right, bottom: top + row };
+            let colour = colour(kind.min(MOST_KINDS - 1));
+            drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
+        }
+        for mark in &lane.marks {
+            // A rim keeps a mark apart from a bar of its colour.
+            let colour = self.of_event(&mark.name);
+            for (half, colour) in [(1.75, PAPER), (1.0, colour)] {
+                let at = x(mark.time);
+                let (left, right) = ((at - half).max(area.left), (at + half).min(area.right));
+                let area = Area { left, top: area.top + 0.5, right, bottom: area.bottom - 0.5 };
+                drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
+            }
+        }
+        drawing.panels.push((area, start..drawing.marks.len()));
+    }
 }
 
 /// What lasts in the lanes that are shown, the longest in sum first.
@@ -125,13 +171,7 @@ fn subtitle(record: &Record) -> String {
     }
     said.extend(time_shown(record));
     if record.ends_early {
-        said.push(super::timeline::ENDS_EARLY.trim_start_matches("; ").to_owned());
-    }
-    if record.lanes.iter().any(|lane| !lane.marks.is_empty()) {
-        let events = record.events.iter().take(MOST_EVENTS);
-        let names: Vec<&str> = events.map(|events| events.name.as_str()).collect();
-        let more = if record.events.len() > MOST_EVENTS { " and others" } else { "" };
-        said.push(format!("uprights: {}{more}", names.join(", ")));
+        said.push(super::timeline::ENDS_EARLY.to_owned());
     }
     said.join("; ")
 }

@@ -1,9 +1,12 @@
 //! A metric over two swept parameters, with the numbers in the cells.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
-use super::drawing::{Align, Area, Drawing, Mark};
+use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{LINE, heading};
+use super::pages::{Pages, joined};
 use super::style::{
     HEIGHT, INK, MARGIN, MUTED, TARGET, TEXT, WIDTH, clipped, heat, on_heat, text_width,
 };
@@ -12,13 +15,21 @@ use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
 
 /// The least height of a cell.
-const CELL: f64 = 26.0;
+const CELL: f64 = 17.0;
+/// The least width of a cell: that of its number.
+const WIDE: f64 = 46.0;
+/// The widest the values of the rows become.
+const NAMES: f64 = 200.0;
+/// Behind the dash of a cell whose point has no value.
+const NO_VALUE: f64 = 0.06;
 
-/// The picture for the two axes of a sweep, or `None` where points have not exactly two or are no grid.
+/// The pictures for the two axes of a sweep, as many cells in each as have room for their numbers; none
+/// where points have not exactly two or are no grid.
 #[must_use]
-pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
     let points: Vec<_> = stored.summary.points.iter().filter(|p| p.axes.len() == 2).collect();
-    let paths: Vec<&String> = points.first()?.axes.keys().collect();
+    let Some(first) = points.first() else { return Vec::new() };
+    let paths: Vec<&String> = first.axes.keys().collect();
     let (down, across) = (Swept::new(stored, paths[0]), Swept::new(stored, paths[1]));
     // Of a sweep from several configurations, the first.
     let cell = |row: &Value, column_value: &Value| {
@@ -35,7 +46,7 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     // Sampled points, and lists that advance together, are no grid.
     let known = cells.iter().flatten().flatten().count();
     if known * 2 < down.values.len() * across.values.len() {
-        return None;
+        return Vec::new();
     }
     let figure = |point: &StoredPoint| point.figure(&column.name, Figure::Mean).value;
     let figures: Vec<Vec<f64>> = cells
@@ -44,58 +55,140 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         .collect();
     let scale = Scale::for_values(column.unit(), figures.iter().flatten().copied());
     let shade = Shade::new(figures.iter().flatten().copied());
-
-    let height = (MARGIN * 2.0 + 60.0 + 2.2 * LINE + CELL * down.values.len() as f64).max(HEIGHT);
-    let mut drawing = Drawing::new((WIDTH, height.ceil()));
-    let names = (short_path(paths[0]), short_path(paths[1]));
-    let title = format!("{} by {} and {}", capital(&column.title()), names.0, names.1);
     let targets = targets(stored, &column.name, &points);
-    let mut subtitle = format!("{}; rows: {}", scale.heading("mean"), paths[0]);
-    if !targets.is_empty() {
-        let texts: Vec<String> = targets.iter().map(|target| scale.bound(*target)).collect();
-        subtitle.push_str(&format!("; line: target {}", texts.join(", ")));
+    Map { column, down, across, cells, figures, scale, shade, targets }.pages()
+}
+
+/// The grid.
+struct Map<'s> {
+    column: &'s StoredColumn,
+    down: Swept,
+    across: Swept,
+    /// Row by row; nothing where a combination was not run.
+    cells: Vec<Vec<Option<&'s StoredPoint>>>,
+    figures: Vec<Vec<f64>>,
+    scale: Scale,
+    shade: Shade,
+    targets: Vec<f64>,
+}
+
+impl Map<'_> {
+    /// Part by part where the grid has more cells than a picture has room for numbers.
+    fn pages(&self) -> Vec<Drawing> {
+        let widest = self.down.values.iter().map(|v| text_width(&v.2, TEXT)).fold(0.0, f64::max);
+        let left = MARGIN + widest.min(NAMES) + 10.0;
+        let area =
+            Area { left, top: 0.0, right: WIDTH - MARGIN, bottom: HEIGHT - MARGIN - 2.0 * LINE };
+        let room = area.bottom - MARGIN - 50.0;
+        let rows = Pages::new(self.down.values.len(), (room / CELL) as usize);
+        let wide = ((area.right - area.left) / WIDE) as usize;
+        let columns = Pages::new(self.across.values.len(), wide);
+        let parts: Vec<_> = rows
+            .ranges()
+            .iter()
+            .flat_map(|rows| columns.ranges().iter().map(move |columns| (rows, columns)))
+            .collect();
+        Pages::new(parts.len(), 1).draw(|note, page| {
+            let (rows, columns) = parts[page.start];
+            self.part(note, area, rows.clone(), columns.clone())
+        })
     }
-    let top = heading(&mut drawing, &title, &subtitle) + 4.0;
-    let widest = down.values.iter().map(|v| text_width(&v.2, TEXT)).fold(0.0, f64::max);
-    let area = Area {
-        left: MARGIN + widest + 10.0,
-        top,
-        right: WIDTH - MARGIN,
-        bottom: drawing.size.1 - MARGIN - 2.0 * LINE,
-    };
-    let cell_size = (
-        (area.right - area.left) / across.values.len() as f64,
-        (area.bottom - area.top) / down.values.len() as f64,
-    );
-    for (index, (_, _, text)) in down.values.iter().enumerate() {
-        let y = area.top + cell_size.1 * (index as f64 + 0.5);
-        drawing.text((area.left - 10.0, y), text.clone(), INK, Align::Right);
-    }
-    for (index, (_, _, text)) in across.values.iter().enumerate() {
-        let x = area.left + cell_size.0 * (index as f64 + 0.5);
-        let text = clipped(text, TEXT, cell_size.0 - 4.0);
-        drawing.text((x, area.bottom + LINE * 0.6), text, INK, Align::Centre);
-    }
-    let middle = (f64::midpoint(area.left, area.right), drawing.size.1 - MARGIN - TEXT * 0.4);
-    drawing.text(middle, paths[1].clone(), MUTED, Align::Centre);
-    let first = drawing.marks.len();
-    for (row, figures) in figures.iter().enumerate() {
-        for (column, figure) in figures.iter().enumerate() {
-            let corner =
-                (area.left + cell_size.0 * column as f64, area.top + cell_size.1 * row as f64);
-            draw_cell(&mut drawing, corner, cell_size, &shade, *figure, scale);
-            if let Some(point) = cells[row][column] {
-                let (left, top) = corner;
-                let (right, bottom) = (left + cell_size.0 - 1.5, top + cell_size.1 - 1.5);
-                drawing.anchor(&point.id, Area { left, top, right, bottom });
+
+    fn subtitle(&self, note: &str) -> String {
+        let what = format!("{}; rows: {}", self.scale.heading("mean"), self.down.path);
+        let run = || self.cells.iter().flatten().zip(self.figures.iter().flatten());
+        let without = run().filter(|(point, figure)| point.is_some() && !figure.is_finite());
+        let missing = match without.count() {
+            0 => String::new(),
+            count => {
+                format!("–: no value ({count} of {})", run().filter(|r| r.0.is_some()).count())
             }
+        };
+        let not_run = if run().any(|(point, _)| point.is_none()) { "blank: not run" } else { "" };
+        let bounds: Vec<String> = self.targets.iter().map(|t| self.scale.bound(*t)).collect();
+        let bounds = match bounds.as_slice() {
+            [] => String::new(),
+            all => format!("line: target {}", all.join(", ")),
+        };
+        joined(&[note, &what, &missing, not_run, &bounds])
+    }
+
+    fn part(&self, note: &str, area: Area, rows: Range<usize>, columns: Range<usize>) -> Drawing {
+        let mut drawing = Drawing::new((WIDTH, HEIGHT));
+        let names = (short_path(&self.down.path), short_path(&self.across.path));
+        let title = format!("{} by {} and {}", capital(&self.column.title()), names.0, names.1);
+        let top = heading(&mut drawing, &title, &self.subtitle(note)) + 4.0;
+        let area = Area { top, ..area };
+        let size = (
+            (area.right - area.left) / columns.len() as f64,
+            (area.bottom - area.top) / rows.len() as f64,
+        );
+        let corner = |row: usize, column: usize| {
+            let (x, y) = ((column - columns.start) as f64, (row - rows.start) as f64);
+            (area.left + size.0 * x, area.top + size.1 * y)
+        };
+        for row in rows.clone() {
+            let at = (area.left - 10.0, corner(row, columns.start).1 + size.1 * 0.5);
+            let text = clipped(&self.down.values[row].2, TEXT, NAMES);
+            drawing.text(at, text, INK, Align::Right);
+        }
+        for column in columns.clone() {
+            let at = (corner(rows.start, column).0 + size.0 * 0.5, area.bottom + LINE * 0.6);
+            let text = clipped(&self.across.values[column].2, TEXT, size.0 - 4.0);
+            drawing.text(at, text, INK, Align::Centre);
+        }
+        let middle = (f64::midpoint(area.left, area.right), HEIGHT - MARGIN - TEXT * 0.4);
+        drawing.text(middle, self.across.path.clone(), MUTED, Align::Centre);
+        let first = drawing.marks.len();
+        let all = || rows.clone().flat_map(|row| columns.clone().map(move |column| (row, column)));
+        for (row, column) in all() {
+            let Some(point) = self.cells[row][column] else { continue };
+            let (left, top) = corner(row, column);
+            self.cell(&mut drawing, (left, top), size, self.figures[row][column]);
+            let (right, bottom) = (left + size.0 - 1.5, top + size.1 - 1.5);
+            drawing.anchor(&point.id, Area { left, top, right, bottom });
+        }
+        for target in &self.targets {
+            all().for_each(|at| self.contour(&mut drawing, corner(at.0, at.1), size, at, *target));
+        }
+        drawing.panels.push((area, first..drawing.marks.len()));
+        drawing
+    }
+
+    /// A line between the cells on either side of `target`.
+    fn contour(
+        &self,
+        drawing: &mut Drawing,
+        (left, top): Place,
+        (width, height): Place,
+        (row, column): (usize, usize),
+        target: f64,
+    ) {
+        let above = |row: usize, column: usize| {
+            let figure = self.figures.get(row).and_then(|row| row.get(column)).copied();
+            figure.filter(|figure| figure.is_finite()).map(|figure| figure > target)
+        };
+        let differ = |a: Option<bool>, b: Option<bool>| a.zip(b).is_some_and(|(a, b)| a != b);
+        let (right, bottom) = (left + width - 0.75, top + height - 0.75);
+        if differ(above(row, column), above(row, column + 1)) {
+            drawing.line(vec![(right, top), (right, bottom)], TARGET, 3.0);
+        }
+        if differ(above(row, column), above(row + 1, column)) {
+            drawing.line(vec![(left, bottom), (right, bottom)], TARGET, 3.0);
         }
     }
-    for target in targets {
-        contour(&mut drawing, area, cell_size, &figures, target);
+
+    fn cell(&self, drawing: &mut Drawing, (left, top): Place, (width, height): Place, figure: f64) {
+        let (right, bottom) = (left + width - 1.5, top + height - 1.5);
+        let share = self.shade.share(figure);
+        let area = Area { left, top, right, bottom };
+        let known = figure.is_finite();
+        let (colour, opacity) = if known { (heat(share), 1.0) } else { (INK, NO_VALUE) };
+        drawing.marks.push(Mark::Box { area, colour, opacity });
+        let text = if known { three_digits(figure * self.scale.factor()) } else { "–".into() };
+        let centre = (f64::midpoint(left, right), f64::midpoint(top, bottom));
+        drawing.text(centre, clipped(&text, TEXT, width - 2.0), on_heat(share), Align::Centre);
     }
-    drawing.panels.push((area, first..drawing.marks.len()));
-    Some(drawing)
 }
 
 /// The targets for the mean of `metric` in the grid, each once: what an expectation about one of its
@@ -119,55 +212,6 @@ fn targets(stored: &Stored, metric: &str, grid: &[&StoredPoint]) -> Vec<f64> {
     bounds.sort_by(f64::total_cmp);
     bounds.dedup();
     bounds
-}
-
-/// A line between the cells on either side of `target`.
-fn contour(
-    drawing: &mut Drawing,
-    area: Area,
-    (width, height): (f64, f64),
-    figures: &[Vec<f64>],
-    target: f64,
-) {
-    let above = |row: usize, column: usize| {
-        let figure = figures.get(row).and_then(|row| row.get(column)).copied();
-        figure.filter(|figure| figure.is_finite()).map(|figure| figure > target)
-    };
-    let differ = |a: Option<bool>, b: Option<bool>| a.zip(b).is_some_and(|(a, b)| a != b);
-    for (row, cells) in figures.iter().enumerate() {
-        for column in 0..cells.len() {
-            let (left, top) = (area.left + width * column as f64, area.top + height * row as f64);
-            let (right, bottom) = (left + width - 0.75, top + height - 0.75);
-            if differ(above(row, column), above(row, column + 1)) {
-                drawing.line(vec![(right, top), (right, bottom)], TARGET, 3.0);
-            }
-            if differ(above(row, column), above(row + 1, column)) {
-                drawing.line(vec![(left, bottom), (right, bottom)], TARGET, 3.0);
-            }
-        }
-    }
-}
-
-fn draw_cell(
-    drawing: &mut Drawing,
-    (left, top): (f64, f64),
-    (width, height): (f64, f64),
-    shade: &Shade,
-    figure: f64,
-    scale: Scale,
-) {
-    let (right, bottom) = (left + width - 1.5, top + height - 1.5);
-    let share = shade.share(figure);
-    let area = Area { left, top, right, bottom };
-    let centre = (f64::midpoint(left, right), f64::midpoint(top, bottom));
-    if figure.is_finite() {
-        drawing.marks.push(Mark::Box { area, colour: heat(share), opacity: 1.0 });
-    }
-    let text =
-        if figure.is_finite() { three_digits(figure * scale.factor()) } else { "–".into() };
-    if text_width(&text, TEXT) <= width - 4.0 {
-        drawing.text(centre, text, on_heat(share), Align::Centre);
-    }
 }
 
 /// From figures to shades; by ratio where they spread widely.

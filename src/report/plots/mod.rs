@@ -12,6 +12,7 @@ pub mod drawing;
 pub(super) mod frame;
 mod gantt;
 mod heat_map;
+pub(super) mod pages;
 mod quantiles;
 mod slices;
 pub mod style;
@@ -84,13 +85,10 @@ impl Kind {
     }
 
     /// The pictures of this kind of a metric: none where it does not suit the scenario, several
-    /// where several parameters are swept one by one.
+    /// where several parameters are swept one by one or one picture does not hold all.
     fn of(self, stored: &Stored, column: &StoredColumn) -> Vec<(String, Drawing)> {
         let metric = file_name(&column.name);
-        let single = |drawing: Option<Drawing>| {
-            let name = format!("{}-{metric}", self.name());
-            drawing.map(|drawing| (name, drawing)).into_iter().collect()
-        };
+        let all = |pages| pages::named(&format!("{}-{metric}", self.name()), pages);
         match self {
             Self::Sweep => {
                 let paths = swept_paths(stored);
@@ -100,38 +98,42 @@ impl Kind {
                         if several { format!("-{}", file_name(path)) } else { String::new() };
                     format!("{}-{metric}{path}", self.name())
                 };
-                let drawing = |path: &&str| Some((name(path), sweep::sweep(stored, column, path)?));
-                let one_by_one: Vec<_> = paths.iter().filter_map(drawing).collect();
-                let together = single(slices::slices(stored, column));
+                let drawn =
+                    |path: &&str| pages::named(&name(path), sweep::sweep(stored, column, path));
+                let one_by_one: Vec<_> = paths.iter().flat_map(drawn).collect();
+                let together = all(slices::slices(stored, column));
                 one_by_one.into_iter().chain(together).collect()
             }
-            Self::HeatMap => single(heat_map::heat_map(stored, column)),
-            Self::Distribution => single(distribution::distribution(stored, column)),
-            Self::Attribution => single(bars::attribution(stored, column)),
-            Self::Difference => single(bars::difference(stored, column)),
+            Self::HeatMap => all(heat_map::heat_map(stored, column)),
+            Self::Distribution => all(Vec::from_iter(distribution::distribution(stored, column))),
+            Self::Attribution => all(bars::attribution(stored, column)),
+            Self::Difference => all(bars::difference(stored, column)),
             Self::Calibration => {
+                let name = |form, of| format!("{}-{form}-{of}", self.name());
                 let stem = agreement::stem(&column.name);
                 let first = agreement::stems(stored).contains(&column);
                 let agreement = first.then(|| agreement::agreement(stored, stem)).flatten();
-                let agreement = agreement.map(|drawing| ("measured", file_name(stem), drawing));
+                let agreement =
+                    agreement.map(|drawing| (name("measured", file_name(stem)), drawing));
                 let quantiles = quantiles::quantiles(stored, column);
-                let quantiles = quantiles.map(|drawing| ("quantiles", metric, drawing));
-                let named = |(form, of, drawing)| (format!("{}-{form}-{of}", self.name()), drawing);
-                quantiles.into_iter().chain(agreement).map(named).collect()
+                let quantiles = pages::named(&name("quantiles", metric), quantiles);
+                quantiles.into_iter().chain(agreement).collect()
             }
             // Of a replication, or of an analysis, not of a metric.
             Self::Timeline | Self::Gantt | Self::Sensitivity => Vec::new(),
         }
     }
 
-    /// The picture of this kind of one replication.
+    /// The pictures of this kind of one replication, the first called `name`.
     #[must_use]
-    pub fn of_replication(self, record: &Record) -> Option<Drawing> {
-        match self {
+    pub fn of_replication(self, record: &Record, name: &str) -> Vec<Plot> {
+        let drawn = match self {
             Self::Timeline => timeline::timeline(record),
             Self::Gantt => gantt::gantt(record),
-            _ => None,
-        }
+            _ => Vec::new(),
+        };
+        let plot = |(name, drawing)| Plot { name, kind: self, metric: String::new(), drawing };
+        pages::named(name, drawn).into_iter().map(plot).collect()
     }
 }
 
@@ -178,11 +180,7 @@ pub fn plots(stored: &Stored, kind: Option<Kind>, metric: Option<&str>) -> Vec<P
     let mut plots: Vec<Plot> =
         pairs.par_iter().map(of).collect::<Vec<_>>().into_iter().flatten().collect();
     if let (Some(record), None) = (&stored.record, metric) {
-        let of_record = |kind: Kind| {
-            let drawing = kind.of_replication(record)?;
-            Some(Plot { name: kind.name().to_owned(), kind, metric: String::new(), drawing })
-        };
-        plots.extend(kinds().filter_map(of_record));
+        plots.extend(kinds().flat_map(|kind| kind.of_replication(record, kind.name())));
     }
     plots
 }

@@ -4,6 +4,7 @@
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{DOT, Entry, LINE, Look, Panel, heading, legend_above};
+use super::pages::{Pages, joined};
 use super::style::{BAND, HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, clipped, colour, text_width};
 use super::sweep::capital;
 use crate::report::number::Scale;
@@ -14,10 +15,6 @@ use crate::statistics::quantile::{order_statistic_range, quantile_of_sorted};
 pub const LEAST: usize = 5;
 /// Panels side by side.
 const ACROSS: usize = 3;
-/// Panels in one picture.
-const MOST: usize = 9;
-/// Height of a row of panels where there are several.
-const ROW: f64 = 250.0;
 /// Dots in a panel; of more values those are drawn that are evenly spread over the ranks.
 const MOST_DOTS: usize = 200;
 /// Quantiles that are named, where there are enough values to have them.
@@ -32,51 +29,44 @@ struct Pair<'s> {
     scale: Scale,
 }
 
-/// The picture, or `None` where nothing was recorded of the metric often enough.
+/// The pictures, a few panels in each; none where nothing was recorded of the metric often enough.
 #[must_use]
-pub fn quantiles(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+pub fn quantiles(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
     let mut pairs = pairs(stored, &column.name);
-    let left_out = pairs.len().saturating_sub(MOST);
-    pairs.truncate(MOST);
-    let rows = pairs.len().div_ceil(ACROSS);
-    let across = pairs.len().min(ACROSS);
+    if pairs.is_empty() {
+        return Vec::new();
+    }
     for pair in &mut pairs {
         let own = pair.recorded.iter().chain(&pair.simulated).copied();
-        pair.scale = Scale::for_values(column.unit(), own);
+        pair.scale = Scale::for_axis(column.unit(), own);
         let own = pair.recorded.iter_mut().chain(&mut pair.simulated);
         own.for_each(|value| *value *= pair.scale.factor());
     }
-    if pairs.is_empty() {
-        return None;
-    }
-    let head = MARGIN + 60.0 + LINE;
-    let height = if rows == 1 { HEIGHT } else { head + rows as f64 * ROW + MARGIN };
-    let mut drawing = Drawing::new((WIDTH, height.ceil()));
-    let percent = stored.summary.confidence * 100.0;
+    let confidence = stored.summary.confidence;
     let title = format!("{}: recorded against simulated quantiles", capital(&column.title()));
-    let mut subtitle =
-        "each dot is one recorded value and the simulated quantile of its rank".to_owned();
-    if left_out > 0 {
-        subtitle.push_str(&format!("; {left_out} more recordings are not shown"));
-    }
-    let top = heading(&mut drawing, &title, &subtitle);
     let entry = |look, text: String| Entry { look, text };
+    let band = format!(
+        "where {} % of recorded values would be if the simulation were right",
+        confidence * 100.0
+    );
     let entries = [
         entry(Look::Dot(colour(0)), "recorded value".to_owned()),
         entry(Look::Thin(MUTED), "both alike".to_owned()),
-        entry(
-            Look::Fill(colour(0), BAND),
-            format!("where {percent} % of recorded values would be if the simulation were right"),
-        ),
+        entry(Look::Fill(colour(0), BAND), band),
     ];
-    let top = legend_above(&mut drawing, &entries, top);
-    let step = ((WIDTH - 2.0 * MARGIN) / across as f64, (height - top - MARGIN) / rows as f64);
-    for (index, pair) in pairs.iter().enumerate() {
-        let corner =
-            (MARGIN + step.0 * (index % across) as f64, top + step.1 * (index / across) as f64);
-        panel(&mut drawing, corner, step, pair, stored.summary.confidence);
-    }
-    Some(drawing)
+    let what = "each dot is one recorded value and the simulated quantile of its rank";
+    Pages::new(pairs.len(), ACROSS).draw(|note, page| {
+        let pairs = &pairs[page];
+        let mut drawing = Drawing::new((WIDTH, HEIGHT));
+        let top = heading(&mut drawing, &title, &joined(&[note, what]));
+        let top = legend_above(&mut drawing, &entries, top);
+        let size = ((WIDTH - 2.0 * MARGIN) / pairs.len() as f64, HEIGHT - top - MARGIN);
+        for (index, pair) in pairs.iter().enumerate() {
+            let corner = (MARGIN + size.0 * index as f64, top);
+            panel(&mut drawing, corner, size, pair, confidence);
+        }
+        drawing
+    })
 }
 
 /// Recorded and simulated values in rising order, of each recording that has enough.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{DOT, Entry, LINE, Look, Panel, heading, legend_above};
+use super::pages::{Pages, joined};
 use super::style::{HEIGHT, MARGIN, MUTED, TEXT, WIDTH, clipped, colour};
 use super::sweep::{Series, Swept, capital, curve, entries, series, short_path};
 use crate::quantities::duration::parse_duration;
@@ -16,10 +17,8 @@ use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_tex
 
 /// Panels side by side.
 const ACROSS: usize = 3;
-/// Panels in one picture.
-const MOST: usize = 9;
-/// Height of a row of panels where there are several.
-const ROW: f64 = 240.0;
+/// More values than this get round ticks.
+const MOST_TICKS: usize = 9;
 /// Series that are told apart by their colour alone.
 const MOST_BASES: usize = 7;
 
@@ -29,13 +28,14 @@ struct Slice<'s> {
     series: Vec<Series<'s>>,
 }
 
-/// The picture, or `None` where no more than one parameter is swept at once, or two in a grid, which
-/// has a picture of its own.
+/// The pictures, a few panels in each; none where no more than one parameter is swept at once, or two
+/// in a grid, which has a picture of its own.
 #[must_use]
-pub fn slices(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
+pub fn slices(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
     let several = |point: &&StoredPoint| point.axes.len() >= 2;
     let points: Vec<&StoredPoint> = stored.summary.points.iter().filter(several).collect();
-    let paths: Vec<&str> = points.first()?.axes.keys().map(String::as_str).collect();
+    let Some(first) = points.first() else { return Vec::new() };
+    let paths: Vec<&str> = first.axes.keys().map(String::as_str).collect();
     let held: Vec<(&str, Value)> =
         paths.iter().map(|path| (*path, still(stored, path, &points))).collect();
     let held_slices = cut(stored, &paths, &points, |point, path| {
@@ -45,10 +45,9 @@ pub fn slices(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     });
     let is_grid = held_slices.iter().all(|slice| slice.series.iter().any(|s| s.points.len() > 1));
     if is_grid && paths.len() == 2 {
-        return None;
+        return Vec::new();
     }
     let slices = if is_grid { held_slices } else { cut(stored, &paths, &points, |_, _| true) };
-    let shown = &slices[..slices.len().min(MOST)];
     let title = format!("{} by each of {} parameters", capital(&column.title()), paths.len());
     let subtitle = if is_grid {
         let texts: Vec<String> = held
@@ -59,7 +58,7 @@ pub fn slices(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     } else {
         format!("a dot for each of {} points; all parameters vary at once", points.len())
     };
-    Some(draw(stored, column, shown, (&title, &subtitle), is_grid))
+    draw(stored, column, &slices, (&title, &subtitle), is_grid)
 }
 
 /// The value at which a parameter is held still: what the configuration that the sweep starts from
@@ -100,60 +99,57 @@ fn draw(
     slices: &[Slice<'_>],
     (title, subtitle): (&str, &str),
     lines: bool,
-) -> Drawing {
+) -> Vec<Drawing> {
     let metric = column.name.as_str();
     let points = || slices.iter().flat_map(|s| &s.series).flat_map(|s| &s.points);
     let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
-    let scale = Scale::for_values(column.unit(), points().map(|(_, point)| mean(point).value));
-    let factor = scale.factor();
     let figures = points().flat_map(|(_, point)| {
         let (mean, p95) = (mean(point), point.figure(metric, Figure::P95).value);
         let rest = if lines { [mean.interval.low, mean.interval.high, p95] } else { [f64::NAN; 3] };
         [mean.value].into_iter().chain(rest)
     });
-    let y = Axis::for_figures(figures.map(|value| value * factor));
+    let figures: Vec<f64> = figures.collect();
+    let scale = Scale::for_axis(column.unit(), figures.iter().copied());
+    let factor = scale.factor();
+    let y = Axis::for_figures(figures.into_iter().map(|value| value * factor));
 
-    let rows = slices.len().div_ceil(ACROSS).max(1);
-    let across = slices.len().clamp(1, ACROSS);
     let legend = legend_entries(stored, slices, metric, &y, factor, lines);
-    let head = MARGIN + 90.0 + LINE;
-    let height = if rows == 1 { HEIGHT } else { head + rows as f64 * ROW + MARGIN };
-    let mut drawing = Drawing::new((WIDTH, height.ceil()));
     let ids = |of: &dyn Fn(f64) -> bool| -> BTreeSet<&str> {
         let points = points().filter(|(_, point)| of(mean(point).value));
         points.map(|(_, point)| point.id.as_str()).collect()
     };
-    let (missing, count) = (ids(&|value| !value.is_finite()).len(), ids(&|_| true).len());
-    // First, as the end of a long subtitle is cut.
-    let subtitle = match missing {
-        0 => subtitle.to_owned(),
-        _ => format!("no value at {missing} of {count} points; {subtitle}"),
+    let missing = match ids(&|value| !value.is_finite()).len() {
+        0 => String::new(),
+        count => format!("no value at {count} of {} points", ids(&|_| true).len()),
     };
-    let top = heading(&mut drawing, title, &subtitle);
-    let top = legend_above(&mut drawing, &legend, top);
     let y_title = scale.heading(&format!("{}, mean", column.title()));
-    drawing.text((MARGIN, top + LINE * 0.5), y_title, MUTED, Align::Left);
-    let top = top + LINE;
-    let bottom = drawing.size.1 - MARGIN + 6.0;
-    let step = ((WIDTH - 2.0 * MARGIN) / across as f64, (bottom - top) / rows as f64);
-    for (index, slice) in slices.iter().enumerate() {
-        let (left, top) =
-            (MARGIN + step.0 * (index % across) as f64, top + step.1 * (index / across) as f64);
-        let area = Area { left, top, right: left + step.0 - 22.0, bottom: top + step.1 - 8.0 };
-        let (x, unit) = if lines { (slice.swept.axis(), "") } else { spread_axis(&slice.swept) };
-        let title = clipped(&format!("{}{unit}", slice.swept.path), TEXT, step.0 - 70.0);
-        let panel = Panel::draw(&mut drawing, area, x, y.clone(), &title);
-        panel.data(&mut drawing, |drawing| {
-            for (index, series) in slice.series.iter().enumerate() {
-                if lines {
-                    curve(drawing, &panel, index, series, metric, factor);
-                } else {
-                    scatter(drawing, &panel, (index, series), metric, factor);
+    Pages::new(slices.len(), ACROSS).draw(|note, page| {
+        let slices = &slices[page];
+        let mut drawing = Drawing::new((WIDTH, HEIGHT));
+        let top = heading(&mut drawing, title, &joined(&[note, &missing, subtitle]));
+        let top = legend_above(&mut drawing, &legend, top);
+        drawing.text((MARGIN, top + LINE * 0.5), y_title.clone(), MUTED, Align::Left);
+        let (top, bottom) = (top + LINE, HEIGHT - MARGIN - 2.0);
+        let step = (WIDTH - 2.0 * MARGIN) / slices.len().max(1) as f64;
+        for (index, slice) in slices.iter().enumerate() {
+            let left = MARGIN + step * index as f64;
+            let area = Area { left, top, right: left + step - 22.0, bottom };
+            let (x, unit) =
+                if lines { (slice.swept.axis(), "") } else { spread_axis(&slice.swept) };
+            let title = clipped(&format!("{}{unit}", slice.swept.path), TEXT, step - 70.0);
+            let panel = Panel::draw(&mut drawing, area, x, y.clone(), &title);
+            panel.data(&mut drawing, |drawing| {
+                for (index, series) in slice.series.iter().enumerate() {
+                    if lines {
+                        curve(drawing, &panel, index, series, metric, factor);
+                    } else {
+                        scatter(drawing, &panel, (index, series), metric, factor);
+                    }
                 }
-            }
-        });
-    }
-    drawing
+            });
+        }
+        drawing
+    })
 }
 
 fn legend_entries(
@@ -180,7 +176,7 @@ fn legend_entries(
 /// An axis for many values, with round ticks and their unit.
 fn spread_axis(swept: &Swept) -> (Axis, &'static str) {
     let own = swept.axis();
-    if swept.values.len() <= MOST {
+    if swept.values.len() <= MOST_TICKS {
         return (own, "");
     }
     let unit = match swept.values.first().and_then(|(value, ..)| value.as_str()) {

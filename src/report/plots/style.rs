@@ -1,7 +1,9 @@
 //! How all pictures look: size, colours, letters. Nothing else in the program picks a colour.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use ab_glyph::{Font as _, FontRef};
 use plotters::style::{FontDesc, FontFamily, FontStyle, RGBColor, register_font};
 
 /// Width of a picture, in pixels of a slide.
@@ -83,7 +85,7 @@ pub fn on_heat(share: f64) -> RGBColor {
     if share > 0.5 { PAPER } else { INK }
 }
 
-/// DejaVu Sans, cut down to Latin, Greek and a few signs.
+/// DejaVu Sans, cut down to Latin, Greek, Cyrillic and a few signs.
 const FONT: &[u8] = include_bytes!("../../../assets/DejaVuSans-subset.ttf");
 
 /// Ascent and descent of the font in its em: what the bitmap backend takes for its size.
@@ -101,12 +103,35 @@ pub fn font(size: f64) -> FontDesc<'static> {
     FontDesc::new(FontFamily::SansSerif, size, FontStyle::Normal)
 }
 
+/// Stands for a letter that the font lacks.
+const REPLACEMENT: char = '□';
+
+/// Whether the font has `letter`.
+#[must_use]
+pub fn has(letter: char) -> bool {
+    static FACE: OnceLock<Option<FontRef<'static>>> = OnceLock::new();
+    let face = FACE.get_or_init(|| FontRef::try_from_slice(FONT).ok());
+    face.as_ref().is_none_or(|face| face.glyph_id(letter).0 != 0)
+}
+
+/// `text` in letters that the font has: a box stands for each other one, so that none vanishes.
+#[must_use]
+pub fn in_font(text: &str) -> Cow<'_, str> {
+    if text.chars().all(has) {
+        return Cow::Borrowed(text);
+    }
+    let known = |letter: char| if has(letter) { letter } else { REPLACEMENT };
+    Cow::Owned(text.chars().map(known).collect())
+}
+
 /// Width of `text` in letters of `size`.
 #[must_use]
 pub fn text_width(text: &str, size: f64) -> f64 {
     // Layout is in whole pixels; large letters lose less by it.
     const ZOOM: f64 = 8.0;
-    font(size * FONT_HEIGHT * ZOOM).box_size(text).map_or(0.0, |(width, _)| f64::from(width) / ZOOM)
+    font(size * FONT_HEIGHT * ZOOM)
+        .box_size(&in_font(text))
+        .map_or(0.0, |(width, _)| f64::from(width) / ZOOM)
 }
 
 /// `text` cut so that it is at most `width` wide.
@@ -155,6 +180,18 @@ mod tests {
         for sign in ["A", "±", "μ", "–", "…", "→", "≤"] {
             assert!(text_width(sign, 20.0) > 1.0, "{sign}");
         }
+        let latin = (' '..='~').chain('\u{a1}'..='\u{17f}');
+        let greek = "ΑΒΓΔΩαβγδεζηθικλμνξοπρςστυφχψωάέήίόύώ".chars();
+        let cyrillic = ('\u{400}'..='\u{45f}').chain("€№™−≈≠≥×²³∞".chars());
+        let missing = latin.chain(greek).chain(cyrillic).filter(|letter| !has(*letter));
+        assert_eq!(missing.collect::<String>(), "");
+    }
+
+    #[test]
+    fn a_box_stands_for_each_letter_that_the_font_lacks() {
+        assert!(has(REPLACEMENT));
+        assert_eq!(in_font("交换机 A: Ω"), "□□□ A: Ω");
+        assert!(text_width("交换机", TEXT) > 2.0 * TEXT);
     }
 
     #[test]

@@ -3,8 +3,11 @@
 use serde_json::Value;
 
 use super::axis::{Axis, short};
-use super::drawing::{Area, Drawing, Mark};
-use super::frame::{Entry, LINE, Look, Panel, heading, legend, measured};
+use super::drawing::{Area, Drawing, Mark, Place};
+use super::frame::{
+    Entry, Look, MISSING, Panel, heading, legend, legend_capacity, measured, missing,
+};
+use super::pages::{Pages, joined};
 use super::style::{BAND, CURVE, EXPECTED, HEIGHT, MARGIN, MUTED, WIDTH, colour, dash};
 use crate::quantities::duration::parse_duration;
 use crate::quantities::rate::parse_rate;
@@ -13,6 +16,9 @@ use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_tex
 
 /// The share of an axis that can be seen.
 const SEEN: f64 = 0.006;
+
+/// Curves in one picture.
+const MOST_CURVES: usize = 12;
 
 /// How many points without a value are named.
 const MOST_MISSING: usize = 6;
@@ -134,62 +140,82 @@ fn allowed<'s>(stored: &'s Stored, metric: &str, all: &[Series<'_>]) -> Vec<Allo
         .collect()
 }
 
-/// The picture, or `None` where no point has exactly this one axis.
+/// The pictures, so many curves in each; none where no point has exactly this one axis.
 #[must_use]
-pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Option<Drawing> {
+pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Vec<Drawing> {
     let swept = Swept::new(stored, path);
     let points = stored.summary.points.iter().filter(|point| point.axes.len() == 1);
     let all = series(&swept, points);
     if all.is_empty() {
-        return None;
+        return Vec::new();
     }
     let metric = column.name.as_str();
     let points = || all.iter().flat_map(|series| &series.points);
     let figure = |point: &StoredPoint, figure| point.figure(metric, figure);
-    let means = points().map(|(_, point)| figure(point, Figure::Mean).value);
-    let scale = Scale::for_values(column.unit(), means);
-    let factor = scale.factor();
+    let figures = || {
+        points().flat_map(|(_, point)| {
+            let mean = figure(point, Figure::Mean);
+            [mean.value, mean.interval.low, mean.interval.high, figure(point, Figure::P95).value]
+        })
+    };
     let allowed = allowed(stored, metric, &all);
-    let figures = points().flat_map(|(_, point)| {
-        let mean = figure(point, Figure::Mean);
-        [mean.value, mean.interval.low, mean.interval.high, figure(point, Figure::P95).value]
-    });
     let ends = |a: &Allowed<'_>| {
         let (low, high) = a.measured.unwrap_or((f64::NAN, f64::NAN));
         [a.low, a.high, low, high]
     };
-    let bounds = allowed.iter().flat_map(ends);
-    let y = Axis::for_figures(figures.chain(bounds).map(|value| value * factor));
+    let bounds = || allowed.iter().flat_map(ends);
+    // The unit suits all that the axis shows, not the means alone.
+    let scale = Scale::for_axis(column.unit(), figures().chain(bounds()));
+    let y = Axis::for_figures(figures().chain(bounds()).map(|value| value * scale.factor()));
+    let pages = Pages::new(all.len(), MOST_CURVES);
+    pages.draw(|note, page| {
+        Page { stored, column, swept: &swept, scale, y: &y }.draw(note, &all[page])
+    })
+}
 
-    let of_curves: Vec<&StoredPoint> = points().map(|(_, point)| *point).collect();
-    let mut entries = entries(stored, &all, &of_curves, metric, &y, factor);
-    if !allowed.is_empty() {
-        let text = "range expected of the mean".to_owned();
-        entries.push(Entry { look: Look::Fill(EXPECTED, 0.35), text });
+/// What the pages of a sweep share.
+struct Page<'s> {
+    stored: &'s Stored,
+    column: &'s StoredColumn,
+    swept: &'s Swept,
+    scale: Scale,
+    y: &'s Axis,
+}
+
+impl Page<'_> {
+    fn draw(&self, note: &str, all: &[Series<'_>]) -> Drawing {
+        let (column, swept) = (self.column, self.swept);
+        let (metric, factor) = (column.name.as_str(), self.scale.factor());
+        let allowed = allowed(self.stored, metric, all);
+        let mut drawing = Drawing::new((WIDTH, HEIGHT));
+        let what = self.scale.heading(&format!("{}, mean", column.title()));
+        let missing = without_value(swept, all, metric);
+        let title = format!("{} by {}", capital(&column.title()), short_path(&swept.path));
+        let top = heading(&mut drawing, &title, &joined(&[note, &what, &missing]));
+        let points: Vec<&StoredPoint> =
+            all.iter().flat_map(|series| &series.points).map(|(_, point)| *point).collect();
+        let mut entries = entries(self.stored, all, &points, metric, self.y, factor);
+        if !allowed.is_empty() {
+            let text = "range expected of the mean".to_owned();
+            entries.push(Entry { look: Look::Fill(EXPECTED, 0.35), text });
+        }
+        let room = legend_capacity(top + 8.0).saturating_sub(entries.len());
+        entries.extend(sources(&allowed, room));
+        let right = legend(&mut drawing, &entries, top + 8.0);
+        let outer = Area { left: MARGIN, top: top + 4.0, right, bottom: HEIGHT - MARGIN + 6.0 };
+        let panel = Panel::draw(&mut drawing, outer, swept.axis(), self.y.clone(), &swept.path);
+        panel.data(&mut drawing, |drawing| {
+            allowed.iter().for_each(|allowed| range(drawing, &panel, allowed, factor));
+            for (index, series) in all.iter().enumerate() {
+                curve(drawing, &panel, index, series, metric, factor);
+            }
+            for (x, (low, high)) in allowed.iter().filter_map(|a| Some((a.x, a.measured?))) {
+                let top = panel.place(x, high * factor);
+                measured(drawing, top, panel.place(x, low * factor).1);
+            }
+        });
+        drawing
     }
-    entries.extend(sources(&allowed));
-    // A legend that is longer than the picture makes it taller.
-    let height = HEIGHT.max(2.0 * MARGIN + 60.0 + entries.len() as f64 * LINE);
-    let mut drawing = Drawing::new((WIDTH, height.ceil()));
-    let mut subtitle = scale.heading(&format!("{}, mean", column.title()));
-    subtitle.push_str(&without_value(&swept, &all, metric));
-    let title = format!("{} by {}", capital(&column.title()), short_path(path));
-    let top = heading(&mut drawing, &title, &subtitle);
-    let right = legend(&mut drawing, &entries, top + 8.0);
-    let bottom = drawing.size.1 - MARGIN + 6.0;
-    let outer = Area { left: MARGIN, top: top + 4.0, right, bottom };
-    let panel = Panel::draw(&mut drawing, outer, swept.axis(), y, path);
-    panel.data(&mut drawing, |drawing| {
-        allowed.iter().for_each(|allowed| range(drawing, &panel, allowed, factor));
-        for (index, series) in all.iter().enumerate() {
-            curve(drawing, &panel, index, series, metric, factor);
-        }
-        for (x, (low, high)) in allowed.iter().filter_map(|a| Some((a.x, a.measured?))) {
-            let top = panel.place(x, high * factor);
-            measured(drawing, top, panel.place(x, low * factor).1);
-        }
-    });
-    Some(drawing)
 }
 
 /// Says where a curve has no point because no replication had a value: to leave that out unsaid
@@ -209,9 +235,9 @@ fn without_value(swept: &Swept, all: &[Series<'_>], metric: &str) -> String {
         0 => String::new(),
         count if count > MOST_MISSING => {
             let first = missing[..MOST_MISSING].join(", ");
-            format!("; no value at {first} and {} more", count - MOST_MISSING)
+            format!("no value at {first} and {} more", count - MOST_MISSING)
         }
-        _ => format!("; no value at {}", missing.join(", ")),
+        _ => format!("no value at {}", missing.join(", ")),
     }
 }
 
@@ -251,6 +277,9 @@ pub fn entries(
     if has_p95(points, metric, y, factor) {
         entries.push(Entry { look: Look::Thin(MUTED), text: "95th percentile".to_owned() });
     }
+    if points.iter().any(|point| !point.figure(metric, Figure::Mean).value.is_finite()) {
+        entries.push(Entry { look: Look::Missing(MUTED), text: "no value".to_owned() });
+    }
     entries
 }
 
@@ -277,8 +306,8 @@ fn range(drawing: &mut Drawing, panel: &Panel, allowed: &Allowed<'_>, factor: f6
     }
 }
 
-/// Where the measured figures come from, each source once.
-fn sources(allowed: &[Allowed<'_>]) -> Vec<Entry> {
+/// Where the measured figures come from, each source once, in no more than `room` entries.
+fn sources(allowed: &[Allowed<'_>], room: usize) -> Vec<Entry> {
     let mut sources: Vec<&str> = Vec::new();
     for allowed in allowed.iter().filter(|allowed| allowed.measured.is_some()) {
         // What follows a colon is the figure itself.
@@ -287,11 +316,21 @@ fn sources(allowed: &[Allowed<'_>]) -> Vec<Entry> {
             sources.push(source);
         }
     }
-    let entry = |source| Entry { look: Look::Measured, text: format!("measured: {source}") };
-    sources.into_iter().map(entry).collect()
+    let count = sources.len();
+    let kept = if count > room { room.saturating_sub(1).max(1) } else { count };
+    let entry = |(index, source): (usize, &str)| {
+        let more = if index + 1 == kept && kept < count {
+            format!(" and {} more sources", count - kept)
+        } else {
+            String::new()
+        };
+        Entry { look: Look::Measured, text: format!("measured: {source}{more}") }
+    };
+    sources.into_iter().take(kept).enumerate().map(entry).collect()
 }
 
-/// A curve of the mean with its interval, and the 95th percentile.
+/// A curve of the mean with its interval, and the 95th percentile. Where a point has no value there is
+/// a gap, with a cross on the axis: to join its neighbours would say that it lies between them.
 pub fn curve(
     drawing: &mut Drawing,
     panel: &Panel,
@@ -300,38 +339,47 @@ pub fn curve(
     metric: &str,
     factor: f64,
 ) {
-    let places = |figure: &dyn Fn(&StoredPoint) -> f64| -> Vec<_> {
-        let known = series.points.iter().map(|(x, point)| (*x, figure(point)));
-        let known = known.filter(|(_, value)| value.is_finite());
-        known.map(|(x, value)| panel.place(x, value * factor)).collect()
+    let runs = |figure: &dyn Fn(&StoredPoint) -> f64| -> Vec<Vec<Place>> {
+        let groups =
+            series.points.chunk_by(|a, b| figure(a.1).is_finite() == figure(b.1).is_finite());
+        let known = groups.filter(|group| figure(group[0].1).is_finite());
+        let place = |(x, point): &(f64, &StoredPoint)| panel.place(*x, figure(point) * factor);
+        known.map(|group| group.iter().map(place).collect()).collect()
     };
     let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
     let bounded = |point: &StoredPoint| mean(point).interval.is_bounded();
-    let mut band = places(&|p| if bounded(p) { mean(p).interval.low } else { f64::NAN });
-    let upper = places(&|p| if bounded(p) { mean(p).interval.high } else { f64::NAN });
-    band.extend(upper.into_iter().rev());
-    if band.len() >= 4 {
-        drawing.marks.push(Mark::Area { points: band, colour: colour(index), opacity: BAND });
+    let lower = runs(&|p| if bounded(p) { mean(p).interval.low } else { f64::NAN });
+    let upper = runs(&|p| if bounded(p) { mean(p).interval.high } else { f64::NAN });
+    for (lower, upper) in lower.into_iter().zip(upper).filter(|(lower, _)| lower.len() > 1) {
+        let points = lower.into_iter().chain(upper.into_iter().rev()).collect();
+        drawing.marks.push(Mark::Area { points, colour: colour(index), opacity: BAND });
     }
+    let mut lines = |points: Vec<Vec<Place>>, width: f64, dash: Option<(f64, f64)>| {
+        for points in points.into_iter().filter(|points| points.len() > 1) {
+            drawing.marks.push(Mark::Line { points, colour: colour(index), width, dash });
+        }
+    };
     // Only what the legend names: where the two are alike, dashes beside a curve tell nothing.
     let own: Vec<&StoredPoint> = series.points.iter().map(|(_, point)| *point).collect();
     if has_p95(&own, metric, &panel.y, factor) {
-        let points = places(&|point| point.figure(metric, Figure::P95).value);
-        let thin = Some((4.0, 3.0));
-        drawing.marks.push(Mark::Line { points, colour: colour(index), width: 1.2, dash: thin });
+        lines(runs(&|point| point.figure(metric, Figure::P95).value), 1.2, Some((4.0, 3.0)));
     }
-    let points = places(&|point| mean(point).value);
-    for at in &points {
-        drawing.marks.push(Mark::Dot { at: *at, radius: 3.6, colour: colour(index) });
-    }
+    lines(runs(&|point| mean(point).value), CURVE, dash(index));
     for (x, point) in &series.points {
         let value = mean(point).value;
         if value.is_finite() {
-            drawing.anchor_dot(&point.id, panel.place(*x, value * factor));
+            let at = panel.place(*x, value * factor);
+            drawing.marks.push(Mark::Dot { at, radius: 3.6, colour: colour(index) });
+            drawing.anchor_dot(&point.id, at);
+        } else {
+            // Beside each other where several curves lack the same point.
+            let (x, bottom) = panel.place(*x, panel.y.low);
+            let half = MISSING / 2.0 + 1.0;
+            let at = (x + index as f64 * (MISSING + 2.0))
+                .clamp(panel.area.left + half, panel.area.right - half);
+            missing(drawing, (at, bottom - half), colour(index));
         }
     }
-    let dash = dash(index);
-    drawing.marks.push(Mark::Line { points, colour: colour(index), width: CURVE, dash });
 }
 
 /// The last key of a path, for a title.

@@ -3,17 +3,20 @@
 use super::axis::{Axis, short};
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{LINE, heading};
+use super::pages::joined;
 use super::style::{
     BAND, GRID, HEIGHT, INK, MARGIN, MOST_SERIES, MUTED, TEXT, WIDTH, clipped, colour, text_width,
 };
+use crate::models::Unit;
+use crate::report::number::Scale;
 use crate::report::timeline::{Events, Level, Record};
 
 /// Height of a row of events.
 const ROW: f64 = 17.0;
 /// The least height of a counter's panel.
-const PANEL: f64 = 46.0;
+const PANEL: f64 = 28.0;
 /// Between a panel and the next.
-const GAP: f64 = 12.0;
+const GAP: f64 = 9.0;
 /// Kinds of events with a row of their own; the rarest are the most telling.
 const MOST_KINDS: usize = 8;
 /// As few events as can be drawn through all panels.
@@ -22,56 +25,52 @@ const FEW: usize = 60;
 const NAMES: f64 = 190.0;
 
 /// What a picture says of a record that is full.
-pub const ENDS_EARLY: &str = "; the record ends early, being full";
+pub const ENDS_EARLY: &str = "the record ends early, being full";
 
-/// The picture.
+/// The pictures: the first with what happened, and as many counters in each as have room.
 #[must_use]
-pub fn timeline(record: &Record) -> Option<Drawing> {
+pub fn timeline(record: &Record) -> Vec<Drawing> {
     if record.levels.is_empty() || record.end <= 0.0 {
-        return None;
+        return Vec::new();
     }
     let events = kinds(&record.events);
-    let head = MARGIN + 48.0 + events.len() as f64 * ROW + GAP;
     let foot = 2.0 * LINE + MARGIN;
-    let count = record.levels.len() as f64;
-    let panel = ((HEIGHT - head - foot) / count - LINE - GAP).max(PANEL);
-    let height = (head + count * (panel + LINE + GAP) + foot).max(HEIGHT).ceil();
-    let mut drawing = Drawing::new((WIDTH, height));
-    let title = format!("{}, replication {}", record.configuration, record.replication);
-    let mut subtitle = "what was counted and what happened over virtual time".to_owned();
-    if record.ends_early {
-        subtitle.push_str(ENDS_EARLY);
-    }
-    let top = heading(&mut drawing, &title, &subtitle);
-    let label = |events: &Events| format!("{} ({})", events.name, events.count);
+    let fit = |head: f64| ((HEIGHT - head - foot) / (PANEL + LINE + GAP)).max(1.0) as usize;
+    let head = MARGIN + 48.0;
+    let first = fit(head + events.len() as f64 * ROW + GAP / 2.0);
+    let (on_first, rest) = record.levels.split_at(first.min(record.levels.len()));
+    let mut groups = vec![on_first];
+    groups.extend(rest.chunks(fit(head)));
     let axes: Vec<Axis> = record.levels.iter().map(axis_of).collect();
     let ticks = axes.iter().flat_map(|axis| [axis.ticks.first(), axis.ticks.last()]).flatten();
     let widest = ticks.map(|tick| text_width(&tick.1, TEXT)).fold(0.0, f64::max);
     let names = events.iter().map(|events| text_width(&label(events), TEXT)).fold(0.0, f64::max);
     let left = MARGIN + widest.max(names.min(NAMES)) + 8.0;
-    let x = Axis::within(0.0, record.end);
-    let frame = Frame { left, right: WIDTH - MARGIN - 24.0, x };
-    let mut y = top + 4.0;
-    for (index, kind) in events.iter().enumerate() {
-        let text = clipped(&label(kind), TEXT, NAMES);
-        drawing.text((left - 8.0, y + ROW / 2.0), text, INK, Align::Right);
-        frame.ticks(&mut drawing, (y + 2.0, y + ROW - 2.0), &kind.times, index, 1.0);
-        y += ROW;
-    }
-    y += GAP / 2.0;
-    // Few events are drawn through all panels.
-    let few = events.iter().map(|kind| kind.times.len()).sum::<usize>() <= FEW;
-    for (index, (level, axis)) in record.levels.iter().zip(axes).enumerate() {
-        drawing.text((left, y + LINE * 0.5), level.name.clone(), INK, Align::Left);
-        let area = Area { left, top: y + LINE, right: frame.right, bottom: y + LINE + panel };
-        frame.level(&mut drawing, area, level, &axis, index);
-        for (index, kind) in events.iter().enumerate().filter(|_| few) {
-            frame.ticks(&mut drawing, (area.top, area.bottom), &kind.times, index, 0.25);
-        }
-        y = area.bottom + GAP;
-    }
-    frame.time_axis(&mut drawing, y - GAP);
-    Some(drawing)
+    let unit = Scale::new(Unit::Seconds, record.end);
+    let x = Axis::within(0.0, record.end * unit.factor());
+    let frame = Frame { left, right: WIDTH - MARGIN - 24.0, x, unit, bottom: HEIGHT - foot };
+    let count = groups.len();
+    let mut index = 0;
+    let page = |(number, levels): (usize, &[Level])| {
+        let note = match (number, count) {
+            (_, 1) => String::new(),
+            (0, _) => format!("page 1 of {count}"),
+            (_, _) => format!("page {} of {count}; events are named on the first", number + 1),
+        };
+        let shown = index..index + levels.len();
+        index = shown.end;
+        frame.page(
+            record,
+            &note,
+            (&events, number == 0),
+            (levels, &axes[shown.clone()], shown.start),
+        )
+    };
+    groups.into_iter().enumerate().map(page).collect()
+}
+
+fn label(events: &Events) -> String {
+    format!("{} ({})", events.name, events.count)
 }
 
 /// The kinds that get a row, in the order in which they first happened.
@@ -97,12 +96,66 @@ fn axis_of(level: &Level) -> Axis {
 struct Frame {
     left: f64,
     right: f64,
+    /// Where the panels end at the latest.
+    bottom: f64,
+    /// Virtual time, in `unit`.
     x: Axis,
+    unit: Scale,
 }
 
 impl Frame {
+    /// One picture with the counters `levels`, the first of which is the number `first` of all; with
+    /// `named` the events have rows of their own.
+    fn page(
+        &self,
+        record: &Record,
+        note: &str,
+        (events, named): (&[&Events], bool),
+        (levels, axes, first): (&[Level], &[Axis], usize),
+    ) -> Drawing {
+        let mut drawing = Drawing::new((WIDTH, HEIGHT));
+        let title = format!("{}, replication {}", record.configuration, record.replication);
+        let early = if record.ends_early { ENDS_EARLY } else { "" };
+        let kinds = record.events.len();
+        let rarest = match events.len() {
+            shown if shown < kinds => format!("the {shown} rarest of {kinds} kinds of events"),
+            _ => String::new(),
+        };
+        let what = "what was counted and what happened over virtual time";
+        let subtitle = joined(&[note, early, &rarest, what]);
+        let mut y = heading(&mut drawing, &title, &subtitle) + 4.0;
+        for (index, kind) in events.iter().enumerate().filter(|_| named) {
+            let text = clipped(&label(kind), TEXT, NAMES);
+            drawing.text((self.left - 8.0, y + ROW / 2.0), text, INK, Align::Right);
+            self.ticks(&mut drawing, (y + 2.0, y + ROW - 2.0), &kind.times, index, 1.0);
+            y += ROW;
+        }
+        if named && !events.is_empty() {
+            y += GAP / 2.0;
+        }
+        let panel = (self.bottom - y) / levels.len() as f64 - LINE - GAP;
+        // Few events are drawn through all panels.
+        let few = events.iter().map(|kind| kind.times.len()).sum::<usize>() <= FEW;
+        for (index, (level, axis)) in levels.iter().zip(axes).enumerate() {
+            drawing.text((self.left, y + LINE * 0.5), level.name.clone(), INK, Align::Left);
+            let (top, bottom) = (y + LINE, y + LINE + panel);
+            let area = Area { left: self.left, top, right: self.right, bottom };
+            self.level(&mut drawing, area, level, axis, first + index);
+            for (index, kind) in events.iter().enumerate().filter(|_| few) {
+                self.ticks(&mut drawing, (area.top, area.bottom), &kind.times, index, 0.25);
+            }
+            y = area.bottom + GAP;
+        }
+        self.time_axis(&mut drawing, y - GAP);
+        drawing
+    }
+
     fn x(&self, time: f64) -> f64 {
-        self.left + (self.right - self.left) * self.x.share(time)
+        self.at(time * self.unit.factor())
+    }
+
+    fn at(&self, value: f64) -> f64 {
+        self.left + (self.right - self.left) * self.x.share(value)
     }
 
     /// A thin bar at each of `times`.
@@ -133,9 +186,10 @@ impl Frame {
         }
         let mut points: Vec<Place> = Vec::new();
         // The last one holds until the end.
-        let last = level.steps.last().map(|step| (self.x.high, step.1));
-        for (time, value) in level.steps.iter().copied().chain(last) {
-            let at = (self.x(time), y(value));
+        let steps = level.steps.iter().map(|(time, value)| (self.x(*time), *value));
+        let last = level.steps.last().map(|step| (self.right, step.1));
+        for (x, value) in steps.chain(last) {
+            let at = (x, y(value));
             if let Some(last) = points.last().copied() {
                 points.push((at.0, last.1));
             }
@@ -155,15 +209,15 @@ impl Frame {
 
     fn time_axis(&self, drawing: &mut Drawing, bottom: f64) {
         drawing.line(vec![(self.left, bottom), (self.right, bottom)], MUTED, 1.0);
-        for (time, label) in self.x.roomy_ticks(self.right - self.left) {
-            let x = self.x(*time);
+        for (value, label) in self.x.roomy_ticks(self.right - self.left) {
+            let x = self.at(*value);
             drawing.line(vec![(x, bottom), (x, bottom + 5.0)], MUTED, 1.0);
             drawing.text((x, bottom + 7.0 + TEXT * 0.5), label.clone(), INK, Align::Centre);
         }
         let middle = f64::midpoint(self.left, self.right);
         drawing.text(
             (middle, bottom + 12.0 + TEXT * 1.5),
-            "virtual time (s)",
+            self.unit.heading("virtual time"),
             MUTED,
             Align::Centre,
         );

@@ -6,26 +6,26 @@ use crate::report::plots::axis::Axis;
 use crate::report::plots::bars::Rows;
 use crate::report::plots::drawing::{Align, Area, Drawing, Mark};
 use crate::report::plots::frame::{LINE, heading, legend_above, legend_height, swatches};
-use crate::report::plots::style::{INK, MARGIN, MUTED, TEXT, WIDTH, colour, text_width};
+use crate::report::plots::pages::{Pages, joined, named};
+use crate::report::plots::style::{HEIGHT, INK, MARGIN, MUTED, TEXT, WIDTH, colour, text_width};
 use crate::report::plots::{Kind, Plot, file_name};
 use crate::statistics::Estimate;
-
-/// Parameters in one picture; the less important ones are left out.
-const MOST_ROWS: usize = 24;
 
 /// A picture for each figure.
 #[must_use]
 pub fn plots(report: &SensitivityReport<'_>) -> Vec<Plot> {
-    let plot = |analysis: &Analysis| {
+    let of_analysis = |analysis: &Analysis| -> Vec<Plot> {
         let metric = analysis.figure.text(report.columns);
         let name = format!("{}-{}", report.method.name(), file_name(&metric));
-        let drawing = match report.method {
+        let pages = match report.method {
             Method::Tornado => tornado(report, analysis),
             Method::Morris | Method::Sobol => bars(report, analysis),
         };
-        Plot { name, kind: Kind::Sensitivity, metric, drawing }
+        let kind = Kind::Sensitivity;
+        let plot = |(name, drawing)| Plot { name, kind, metric: metric.clone(), drawing };
+        named(&name, pages).into_iter().map(plot).collect()
     };
-    report.analyses.iter().map(plot).collect()
+    report.analyses.iter().flat_map(of_analysis).collect()
 }
 
 /// Parameters with their ranges, as labels of rows.
@@ -38,14 +38,9 @@ fn labels(report: &SensitivityReport<'_>, effects: &[Effect]) -> Vec<String> {
     effects.iter().map(label).collect()
 }
 
-fn shown(analysis: &Analysis) -> &[Effect] {
-    let effects = &analysis.effects.effects;
-    &effects[..effects.len().min(MOST_ROWS)]
-}
-
 /// The figure at both ends of each parameter's range, around the figure as the scenario stands.
-fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Drawing {
-    let effects = shown(analysis);
+fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> {
+    let effects = &analysis.effects.effects;
     let scale = report.scale(analysis);
     let factor = scale.factor();
     let base = analysis.base.map_or(f64::NAN, |base| base.value);
@@ -60,56 +55,60 @@ fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Drawing {
 
     let names = ["low end of the range", "high end of the range"].map(str::to_owned);
     let above = MARGIN + 60.0 + LINE;
-    let mut drawing = Drawing::new((WIDTH, Rows::height(effects.len(), above)));
     let figure = analysis.figure.text(report.columns).replace('_', " ");
     let title = format!("What the {figure} depends on");
     let percent = report.confidence * 100.0;
-    let subtitle =
-        format!("one parameter at a time, with {percent} % intervals; line: as it stands");
-    let top = heading(&mut drawing, &title, &subtitle);
-    let top = legend_above(&mut drawing, &swatches(&names), top);
-    let swings: Vec<String> = effects
-        .iter()
-        .filter_map(|effect| Some(scale.plus_minus(effect.measures.get(2)?.1)))
-        .collect();
-    let widest = swings.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
-    let labels = labels(report, effects);
-    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-    let below = scale.heading(&figure);
-    let frame = Rows::draw(&mut drawing, &labels, top + 4.0, axis, &below, widest + 24.0);
-    let line = frame.x(base * factor);
-    frame.data(&mut drawing, |drawing| {
-        for (index, effect) in effects.iter().enumerate() {
-            for (end, estimate) in ends(effect).into_iter().enumerate() {
-                if !estimate.value.is_finite() || !base.is_finite() {
-                    continue;
+    let what = format!("one parameter at a time, with {percent} % intervals; line: as it stands");
+    let pages = Pages::new(effects.len(), Rows::capacity(&labels(report, effects), above));
+    pages.draw(|note, page| {
+        let effects = &effects[page];
+        let mut drawing = Drawing::new((WIDTH, HEIGHT));
+        let top = heading(&mut drawing, &title, &joined(&[note, &what]));
+        let top = legend_above(&mut drawing, &swatches(&names), top);
+        let swings: Vec<String> = effects
+            .iter()
+            .filter_map(|effect| Some(scale.plus_minus(effect.measures.get(2)?.1)))
+            .collect();
+        let widest = swings.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
+        let labels = labels(report, effects);
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let below = scale.heading(&figure);
+        let axis = axis.clone();
+        let frame = Rows::draw(&mut drawing, &labels, top + 4.0, axis, &below, widest + 24.0);
+        let line = frame.x(base * factor);
+        frame.data(&mut drawing, |drawing| {
+            for (index, effect) in effects.iter().enumerate() {
+                for (end, estimate) in ends(effect).into_iter().enumerate() {
+                    if !estimate.value.is_finite() || !base.is_finite() {
+                        continue;
+                    }
+                    let at = frame.x(estimate.value * factor);
+                    let half = (frame.step * 0.32).min(13.0);
+                    // Both ends may lie on one side: each has its own half of the row.
+                    let (top, bottom) = match end {
+                        0 => (frame.middle(index) - half, frame.middle(index)),
+                        _ => (frame.middle(index), frame.middle(index) + half),
+                    };
+                    let area = Area { left: line.min(at), right: line.max(at), top, bottom };
+                    drawing.marks.push(Mark::Box { area, colour: colour(end), opacity: 1.0 });
+                    whisker(drawing, &frame, f64::midpoint(top, bottom), estimate, factor);
                 }
-                let at = frame.x(estimate.value * factor);
-                let half = (frame.step * 0.32).min(13.0);
-                // Both ends may lie on one side: each has its own half of the row.
-                let (top, bottom) = match end {
-                    0 => (frame.middle(index) - half, frame.middle(index)),
-                    _ => (frame.middle(index), frame.middle(index) + half),
-                };
-                let area = Area { left: line.min(at), right: line.max(at), top, bottom };
-                drawing.marks.push(Mark::Box { area, colour: colour(end), opacity: 1.0 });
-                whisker(drawing, &frame, f64::midpoint(top, bottom), estimate, factor);
             }
+            if base.is_finite() {
+                let ends = vec![(line, frame.area.top), (line, frame.area.bottom)];
+                drawing.line(ends, MUTED, 1.5);
+            }
+        });
+        for (index, text) in swings.into_iter().enumerate() {
+            drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
         }
-        if base.is_finite() {
-            let ends = vec![(line, frame.area.top), (line, frame.area.bottom)];
-            drawing.line(ends, MUTED, 1.5);
-        }
-    });
-    for (index, text) in swings.into_iter().enumerate() {
-        drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
-    }
-    drawing
+        drawing
+    })
 }
 
 /// Two measures of each parameter beside each other: first-order and total, or μ* and σ.
-fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Drawing {
-    let effects = shown(analysis);
+fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> {
+    let effects = &analysis.effects.effects;
     let scale = report.scale(analysis);
     let factor = scale.factor();
     let sobol = report.method == Method::Sobol;
@@ -129,41 +128,46 @@ fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Drawing {
     };
     let names = names.map(str::to_owned);
     let above = MARGIN + 60.0 + legend_height(&swatches(&names));
-    let mut drawing = Drawing::new((WIDTH, Rows::height(effects.len(), above)));
     let figure = analysis.figure.text(report.columns).replace('_', " ");
     let percent = report.confidence * 100.0;
     let what = if sobol { "shares of the variance (Sobol)" } else { "elementary effects (Morris)" };
     let title = format!("What the {figure} depends on");
-    let subtitle = format!("{what} over the ranges, with {percent} % bootstrap intervals");
-    let top = heading(&mut drawing, &title, &subtitle);
-    let top = legend_above(&mut drawing, &swatches(&names), top);
-    let labels = labels(report, effects);
-    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-    let below = if sobol { "share of the variance".to_owned() } else { scale.heading(&figure) };
-    let frame = Rows::draw(&mut drawing, &labels, top + 4.0, axis, &below, 0.0);
-    let zero = frame.x(0.0);
-    frame.data(&mut drawing, |drawing| {
-        for (index, effect) in effects.iter().enumerate() {
-            for (place, estimate) in measures(effect).into_iter().enumerate() {
-                if !estimate.value.is_finite() {
-                    continue;
+    let what = format!("{what} over the ranges, with {percent} % bootstrap intervals");
+    let pages = Pages::new(effects.len(), Rows::capacity(&labels(report, effects), above));
+    pages.draw(|note, page| {
+        let effects = &effects[page];
+        let mut drawing = Drawing::new((WIDTH, HEIGHT));
+        let top = heading(&mut drawing, &title, &joined(&[note, &what]));
+        let top = legend_above(&mut drawing, &swatches(&names), top);
+        let labels = labels(report, effects);
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let below = if sobol { "share of the variance".to_owned() } else { scale.heading(&figure) };
+        let axis = axis.clone();
+        let frame = Rows::draw(&mut drawing, &labels, top + 4.0, axis, &below, 0.0);
+        let zero = frame.x(0.0);
+        frame.data(&mut drawing, |drawing| {
+            for (index, effect) in effects.iter().enumerate() {
+                for (place, estimate) in measures(effect).into_iter().enumerate() {
+                    if !estimate.value.is_finite() {
+                        continue;
+                    }
+                    let at = frame.x(estimate.value * factor);
+                    let half = (frame.step * 0.34).min(15.0);
+                    let middle = frame.middle(index);
+                    let (top, bottom) = if place == 0 {
+                        (middle - half, middle - 1.0)
+                    } else {
+                        (middle + 1.0, middle + half)
+                    };
+                    let area = Area { left: zero.min(at), right: zero.max(at), top, bottom };
+                    drawing.marks.push(Mark::Box { area, colour: colour(place), opacity: 1.0 });
+                    whisker(drawing, &frame, f64::midpoint(top, bottom), estimate, factor);
                 }
-                let at = frame.x(estimate.value * factor);
-                let half = (frame.step * 0.34).min(15.0);
-                let middle = frame.middle(index);
-                let (top, bottom) = if place == 0 {
-                    (middle - half, middle - 1.0)
-                } else {
-                    (middle + 1.0, middle + half)
-                };
-                let area = Area { left: zero.min(at), right: zero.max(at), top, bottom };
-                drawing.marks.push(Mark::Box { area, colour: colour(place), opacity: 1.0 });
-                whisker(drawing, &frame, f64::midpoint(top, bottom), estimate, factor);
             }
-        }
-        drawing.line(vec![(zero, frame.area.top), (zero, frame.area.bottom)], MUTED, 1.5);
-    });
-    drawing
+            drawing.line(vec![(zero, frame.area.top), (zero, frame.area.bottom)], MUTED, 1.5);
+        });
+        drawing
+    })
 }
 
 /// An interval over the end of a bar.

@@ -2,7 +2,7 @@
 //! busy with meanwhile.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::Timeline;
@@ -10,6 +10,10 @@ use super::text::rounded;
 use crate::engine::trace::{Chain, Lane, Span};
 use crate::engine::{SimDuration, SimTime};
 use crate::quantities::duration::format_duration;
+use crate::report::terminal::hanging;
+
+/// How far what belongs to a line is indented below it.
+const INDENT: usize = 4;
 
 /// What lasted less than this share of its chain is not broken down.
 const WORTH_BREAKING_DOWN: f64 = 0.02;
@@ -45,12 +49,12 @@ fn one(text: &mut String, timeline: Timeline<'_>, chain: &Chain) {
     let at = |time: SimTime| format!("{:.3} s", time.as_seconds());
     let within = |time: SimTime| start <= time && time <= end;
     let whose = timeline.lane(lane);
-    let _ = write!(
-        text,
-        "{whose}: {name}{number} from {}, {outcome} after {}",
-        at(start),
-        short(lasted(chain))
-    );
+    let (begin, length) = (at(start), short(lasted(chain)));
+    let title = format!("{whose}: {name}{number} from {begin}, {outcome} after {length}");
+    text.push_str(&hanging("", INDENT, &title));
+    let mut line = |bullet: &str, what: &str| {
+        text.push_str(&hanging(bullet, 2 * INDENT, what));
+    };
     let mut spans: Vec<&Span> = timeline
         .trace
         .spans
@@ -62,23 +66,27 @@ fn one(text: &mut String, timeline: Timeline<'_>, chain: &Chain) {
     let mut marks = instants.peekable();
     for span in &spans {
         while let Some(mark) = marks.next_if(|mark| mark.time <= span.start) {
-            let _ = write!(text, "\n    {} at {}", mark.name, at(mark.time));
+            line("    ", &format!("{} at {}", mark.name, at(mark.time)));
         }
         let took = span.end.since(span.start);
-        let _ = write!(text, "\n    -> {} {}", span.name, short(took));
+        let mut what = format!("{} {}", span.name, short(took));
         if took.as_seconds() >= lasted(chain).as_seconds() * WORTH_BREAKING_DOWN {
-            text.push_str(&meanwhile(timeline, chain, span));
+            what.push_str(&meanwhile(timeline, chain, span));
         }
+        line("    -> ", &what);
         // What happened while it lasted is part of it: a retransmission, a drop.
         while let Some(mark) = marks.next_if(|mark| mark.time < span.end) {
-            let _ = write!(text, "\n       {} at {}", mark.name, at(mark.time));
+            line("       ", &format!("{} at {}", mark.name, at(mark.time)));
         }
     }
     for mark in marks {
-        let _ = write!(text, "\n    -> {} at {}", mark.name, at(mark.time));
+        line("    -> ", &format!("{} at {}", mark.name, at(mark.time)));
     }
-    text.push_str(&parts(chain));
-    text.push_str("\n\n");
+    let parts = parts(chain);
+    if !parts.is_empty() {
+        line("    ", &parts);
+    }
+    text.push('\n');
 }
 
 /// Where the time of a chain went beside what its spans say.
@@ -89,7 +97,7 @@ fn parts(chain: &Chain) -> String {
     parts.sort_by_key(|(_, time)| Reverse(*time));
     let parts: Vec<String> =
         parts.iter().map(|(name, time)| format!("{name} {}", short(*time))).collect();
-    if parts.is_empty() { String::new() } else { format!("\n    of which {}", parts.join(", ")) }
+    if parts.is_empty() { String::new() } else { format!("of which {}", parts.join(", ")) }
 }
 
 /// How much of `span` those that the chain waited for were busy with what, ended or under way in it.
@@ -98,27 +106,58 @@ fn meanwhile(timeline: Timeline<'_>, chain: &Chain, span: &Span) -> String {
         Some(server) => lane == server,
         None => lane.component == chain.lane.component && timeline.trace.servers.contains(&lane),
     };
-    let mut kinds: BTreeMap<&str, (u64, SimDuration)> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, Done> = BTreeMap::new();
     let others = timeline.trace.spans.iter().filter(|other| is_server(other.lane));
     for other in others.filter(|_| chain.server != Some(chain.lane)) {
         let (start, end) = (other.start.max(span.start), other.end.min(span.end));
         if start < end {
-            let (count, sum) = kinds.entry(other.name).or_default();
-            *count += 1;
-            *sum = sum.saturating_add(end.since(start));
+            let done = kinds.entry(other.name).or_default();
+            done.count += 1;
+            done.sum = done.sum.saturating_add(end.since(start));
+            done.lanes.insert(other.lane);
         }
     }
-    let mut kinds: Vec<(&str, (u64, SimDuration))> = kinds.into_iter().collect();
-    kinds.sort_by_key(|(_, (_, sum))| Reverse(*sum));
-    let part = |(name, (count, sum)): &(&str, (u64, SimDuration))| {
-        format!("{count} x {name} {}", short(*sum))
-    };
+    let mut kinds: Vec<(&str, Done)> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(_, done)| Reverse(done.sum));
     let mut parts: Vec<String> = Vec::new();
     if span.value > 0 {
         parts.push(format!("behind {} at its beginning", span.value));
     }
-    parts.extend(kinds.iter().take(MOST_KINDS).map(part));
-    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    parts.extend(kinds.iter().take(MOST_KINDS).map(|(name, done)| done.text(timeline, name)));
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
+}
+
+/// What was done of one kind.
+#[derive(Default)]
+struct Done {
+    count: u64,
+    sum: SimDuration,
+    lanes: BTreeSet<Lane>,
+}
+
+impl Done {
+    /// Several at a time took more time in sum than went by, which only each one's own share says.
+    fn text(&self, timeline: Timeline<'_>, name: &str) -> String {
+        let Self { count, sum, lanes } = self;
+        let several = lanes.len() as u64;
+        if several <= 1 {
+            return format!("{count} x {name} {}", short(*sum));
+        }
+        let each = SimDuration::from_nanos(sum.as_nanos() / several);
+        format!("{count} x {name} on {}, {} of each", who(timeline, lanes), short(each))
+    }
+}
+
+/// `8 workers` of lanes called `worker 0` to `worker 7`.
+fn who(timeline: Timeline<'_>, lanes: &BTreeSet<Lane>) -> String {
+    let kind = |lane: &Lane| {
+        let name = timeline.lane(*lane);
+        name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ').to_owned()
+    };
+    let mut kinds: Vec<String> = lanes.iter().map(kind).collect();
+    kinds.dedup();
+    let kind = if let [one] = kinds.as_slice() { one } else { "lane" };
+    format!("{} {kind}s", lanes.len())
 }
 
 fn short(span: SimDuration) -> String {

@@ -11,7 +11,7 @@ mod tests;
 
 pub use chrome::write_chrome;
 pub use explain::explain;
-pub use record::{Bar, Events, FILE, LaneRecord, Level, Record};
+pub use record::{Bar, Events, FILE, LaneRecord, Level, Moment, Record};
 pub use text::text;
 
 use crate::engine::Trace;

@@ -13,7 +13,7 @@ use crate::engine::trace::{Chain, Lane, Span};
 /// The file.
 pub const FILE: &str = "timeline.json";
 /// Version of its format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// How many instants of the time axis are told apart.
 const RESOLUTION: f64 = 1_000.0;
 /// Most steps of a share of time; beyond, what is shown is its average over stretches.
@@ -90,8 +90,17 @@ pub struct LaneRecord {
     pub rows: u16,
     /// What lasted.
     pub spans: Vec<Bar>,
-    /// When something happened, in seconds.
-    pub marks: Vec<f64>,
+    /// What happened.
+    pub marks: Vec<Moment>,
+}
+
+/// Something that happened; several alike, one after the other, where a picture could not tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// What.
+    pub name: String,
+    /// When, in seconds.
+    pub time: f64,
 }
 
 /// Something that lasted; several alike, one after the other, where a picture could not tell.
@@ -367,12 +376,14 @@ fn lane_record(timeline: Timeline<'_>, lane: Lane, window: (f64, f64)) -> LaneRe
             }
         }
     }
-    let mut marks: Vec<f64> = Vec::new();
+    let mut marks: Vec<Moment> = Vec::new();
     for instant in timeline.trace.instants.iter().filter(|instant| instant.lane == lane) {
         let time = seconds(instant.time);
-        let far = marks.last().is_none_or(|last| time - last > width);
+        let name = name(timeline, lane.component, instant.name);
+        let last = marks.iter().rfind(|mark| mark.name == name);
+        let far = last.is_none_or(|last| time - last.time > width);
         if far && (window.0..=window.1).contains(&time) {
-            marks.push(time);
+            marks.push(Moment { name, time });
         }
     }
     let name = name(timeline, lane.component, &timeline.lane(lane));

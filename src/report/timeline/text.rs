@@ -1,12 +1,14 @@
 //! The timeline for a terminal: a line for each thing that happened, in order of time.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
 use super::Timeline;
 use crate::engine::trace::Lane;
 use crate::engine::{SimDuration, SimTime};
 use crate::quantities::duration::format_duration;
+use crate::report::terminal::hanging;
+use std::collections::BTreeMap;
+
+/// The widest the column with the names of lanes becomes.
+const NAMES: usize = 32;
 
 /// The whole timeline. Something that lasted stands where it began, with how long it lasted and who
 /// brought it about.
@@ -33,10 +35,12 @@ pub fn text(timeline: Timeline<'_>) -> String {
         lines.push((span.start, 1, place(span.lane), what));
     }
     lines.sort_by_key(|line| (line.0, line.1));
-    let width = lines.iter().map(|line| line.2.chars().count()).max().unwrap_or(0);
+    let width = lines.iter().map(|line| line.2.chars().count()).max().unwrap_or(0).min(NAMES);
     let mut text = String::new();
     for (time, _, lane, what) in lines {
-        let _ = writeln!(text, "{}  {lane:width$}  {what}", seconds(time));
+        let start = format!("{}  ", seconds(time));
+        let indent = start.len() + width + 2;
+        text.push_str(&hanging(&start, indent, &format!("{lane:width$}  {what}")));
     }
     text
 }
