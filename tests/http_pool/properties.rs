@@ -79,6 +79,27 @@ fn more_workers_or_threads_or_cores_never_lower_throughput() {
     }
 }
 
+/// Threads that compute for constant times and come for the interpreter in step: with a constant
+/// time to wake up for it, one request of the first case took 2 s and all others 21 ms.
+#[test]
+fn no_thread_starves_at_the_interpreter() {
+    for (preset, threads, users, wait, cpu) in [
+        ("gunicorn_gthread", 6, 8, "10 ms", "2 ms"),
+        ("gunicorn_gthread", 2, 10, "0 s", "5 ms"),
+        ("gunicorn_gthread", 8, 20, "5 ms", "2 ms"),
+        ("werkzeug_threaded", 4, 4, "0 s", "10 ms"),
+    ] {
+        let figures = run(json!({
+            "clients": { "users": users, "requests": 800 },
+            "host": { "cores": 2 },
+            "server": { "preset": preset, "workers": 1, "threads": threads },
+            "handler": { "wait": wait, "cpu": cpu },
+        }));
+        let (p95, longest) = (figures.of("latency.p95"), figures.of("latency.max"));
+        assert!(longest < 6.0 * p95, "{preset} {threads} {users}: {longest} s, p95 {p95} s");
+    }
+}
+
 #[test]
 fn a_longer_backlog_never_adds_retransmissions_to_a_burst() {
     let sent_again = |backlog: u32| {

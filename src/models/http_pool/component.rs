@@ -173,7 +173,9 @@ impl HttpPool {
                 let interval = config.host.switch_interval;
                 let interpreter = threaded.then(|| host.add_interpreter(interval, Handoff::Fifo));
                 if let Some(interpreter) = interpreter {
-                    host.set_handoff(interpreter, server.handoff_cpu);
+                    if let Some(handoff) = &server.handoff_cpu {
+                        host.set_handoff(interpreter, handoff.sampler());
+                    }
                 }
                 Process::new(programs.add_process(&mut host, interpreter))
             })

@@ -39,7 +39,7 @@ pub struct Server {
     pub close_cpu: SimDuration,
     pub resume_cpu: SimDuration,
     pub start_cpu: SimDuration,
-    pub handoff_cpu: SimDuration,
+    pub handoff_cpu: Option<DurationDistribution>,
     pub wakeup: DurationDistribution,
     pub cold_wakeup: DurationDistribution,
     pub first_wakeup: DurationDistribution,
@@ -57,7 +57,7 @@ const fn overhead_micros(preset: ServerPreset) -> [u64; 8] {
         ServerPreset::WerkzeugSingle => [40, 0, 180, 65, 90, 0, 0, 0],
         ServerPreset::WerkzeugThreaded => [90, 130, 310, 160, 145, 80, 65, 40],
         ServerPreset::GunicornSync => [30, 0, 70, 50, 110, 0, 0, 0],
-        ServerPreset::GunicornGthread => [70, 100, 150, 120, 95, 80, 80, 0],
+        ServerPreset::GunicornGthread => [70, 100, 150, 120, 95, 80, 95, 0],
     }
 }
 
@@ -118,7 +118,10 @@ pub fn resolve(config: &ServerConfig) -> Server {
         close_cpu: cpu(config.close_cpu, 4),
         resume_cpu: cpu(config.resume_cpu, 5),
         start_cpu: cpu(config.start_cpu, 7),
-        handoff_cpu: cpu(config.handoff_cpu, 6),
+        handoff_cpu: config.handoff_cpu.clone().or_else(|| {
+            let mean = SimDuration::from_micros(micros[6]);
+            (!mean.is_zero()).then_some(DurationDistribution::Exponential { mean })
+        }),
         wakeup: wakeup(&config.wakeup, WAKEUP),
         cold_wakeup: wakeup(&config.cold_wakeup, COLD_WAKEUP),
         first_wakeup: wakeup(&config.first_wakeup, FIRST_WAKEUP),

@@ -10,6 +10,7 @@ use super::running::add;
 use super::state::{Interpreter, Job, State};
 use super::turns::MainLoop;
 use crate::engine::{Engine, SimDuration, Stream, StreamSeed, Timer};
+use crate::quantities::DurationSampler;
 use crate::resources::{
     Cores, Handoff, Mutex, ProcessorSharingCpu, ServerPool, TimeSlicedCpu, Weight,
 };
@@ -117,6 +118,8 @@ pub struct StepExecutor<E> {
     /// No job takes a step: see [`StepExecutor::hold`].
     pub(super) held: bool,
     pub(super) random: Stream,
+    /// How long those take to wake up who waited for an interpreter.
+    pub(super) wakeups: Stream,
     pub(super) event: PhantomData<fn() -> E>,
 }
 
@@ -160,6 +163,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             collectable: 0,
             held: false,
             random: StreamSeed::default().stream("", "lock handoff"),
+            wakeups: StreamSeed::default().stream("", "interpreter handoff"),
             event: PhantomData,
         }
     }
@@ -179,17 +183,18 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         self.interpreters.push(Interpreter {
             lock: Mutex::new(handoff),
             switch_interval,
-            handoff: SimDuration::ZERO,
+            handoff: None,
             timer: None,
         });
         InterpreterId(self.interpreters.len() as u32 - 1)
     }
 
-    /// A thread that waits for `interpreter` computes `work` to wake up when it is let go, and takes
-    /// it then, unless another has taken it meanwhile (`drop_gil` and `take_gil` in CPython's
-    /// `Python/ceval_gil.c`). Zero unless set: then it is handed on at once, in order.
-    pub fn set_handoff(&mut self, interpreter: InterpreterId, work: SimDuration) {
-        self.interpreters[interpreter.0 as usize].handoff = work;
+    /// A thread that waits for `interpreter` computes for as long as `work` says to wake up when it
+    /// is let go, and takes it then, unless another has taken it meanwhile (`drop_gil` and
+    /// `take_gil` in CPython's `Python/ceval_gil.c`). Unless set, it is handed on at once, in order.
+    /// With a constant the same threads may come too late again and again.
+    pub fn set_handoff(&mut self, interpreter: InterpreterId, work: DurationSampler) {
+        self.interpreters[interpreter.0 as usize].handoff = Some(work);
     }
 
     /// Makes a pool of `threads` threads; `u64::MAX` for as many as it takes.
@@ -247,6 +252,9 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         self.pools.iter_mut().for_each(ServerPool::reset);
         for interpreter in &mut self.interpreters {
             interpreter.lock.reset();
+            if let Some(handoff) = &mut interpreter.handoff {
+                handoff.rewind();
+            }
             interpreter.timer = Some(engine.add_timer());
         }
         for job in &mut self.jobs {
@@ -262,6 +270,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         self.collectable = 0;
         self.held = false;
         self.random = engine.stream(component, "lock handoff");
+        self.wakeups = engine.stream(component, "interpreter handoff");
         self.start_loops(engine.now());
     }
 

@@ -153,7 +153,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     ) {
         let now = engine.now();
         let of_process = &mut self.interpreters[interpreter.0 as usize];
-        if !of_process.handoff.is_zero() {
+        if of_process.handoff.is_some() {
             of_process.lock.release_to_nobody(now);
             if let Some(timer) = of_process.timer {
                 engine.disarm(timer);
@@ -176,8 +176,9 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
     /// asks in the meantime has it.
     pub(super) fn wake_for_interpreter(&mut self, now: SimTime, interpreter: InterpreterId) {
         let of_process = &mut self.interpreters[interpreter.0 as usize];
-        let handoff = of_process.handoff;
+        let Some(handoff) = &mut of_process.handoff else { return };
         let Some(woken) = of_process.lock.wake(now) else { return };
+        let handoff = handoff.sample(&mut self.wakeups);
         let job = &mut self.jobs[woken as usize];
         if let State::AwaitingInterpreter { work, .. } = job.state {
             add(&mut job.parts.interpreter_wait, now.since(job.since));
@@ -211,7 +212,7 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         if of_process.lock.waiting() == 0 {
             return;
         }
-        let passed_on = of_process.handoff.is_zero();
+        let passed_on = of_process.handoff.is_none();
         let Some(removal) = self.cpu.remove(now, holder) else { return };
         let job = &mut self.jobs[holder as usize];
         add(&mut job.parts.cpu, removal.done);

@@ -2,6 +2,7 @@
 
 use super::job::{Attribution, InterpreterId, LockId, LoopId, PoolId};
 use crate::engine::{SimDuration, SimTime, Timer};
+use crate::quantities::DurationSampler;
 use crate::resources::{Mutex, Weight};
 
 /// No job.
@@ -74,8 +75,8 @@ pub(super) struct Job {
 pub(super) struct Interpreter {
     pub(super) lock: Mutex<u32>,
     pub(super) switch_interval: SimDuration,
-    /// What a thread computes to wake up for it.
-    pub(super) handoff: SimDuration,
+    /// What a thread computes to wake up for it; none where it is handed on.
+    pub(super) handoff: Option<DurationSampler>,
     pub(super) timer: Option<Timer>,
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::engine::{Component, Engine, Limits, RunEnd, SimDuration, StreamSeed, Timer};
+use crate::quantities::DurationDistribution;
 use crate::resources::Handoff;
 
 #[derive(Clone, Copy)]
@@ -268,7 +269,8 @@ fn a_loop_stops_turning_once_those_it_turned_for_are_gone() {
 fn who_waited_for_an_interpreter_pays_for_the_handoff() {
     let mut host = StepExecutor::new(2);
     let interpreter = host.add_interpreter(SimDuration::MAX, Handoff::Fifo);
-    host.set_handoff(interpreter, SimDuration::from_millis(2));
+    let handoff: DurationDistribution = SimDuration::from_millis(2).into();
+    host.set_handoff(interpreter, handoff.sampler());
     let work = SimDuration::from_millis(10);
     let program = vec![Step::Cpu { work, interpreter: Some(interpreter) }];
     let mut script = Script::new(host, vec![program.clone(), program]);
