@@ -357,7 +357,9 @@ fn a_point_of_a_large_grid_is_what_it_is_alone() {
 #[test]
 fn what_is_wrong_with_one_point_of_a_large_grid_is_all_that_is_wrong() {
     let folder = Folder::new();
-    let text = r#"{ "name": "n", "components": { "o": { "model": "orchagent" } } }"#;
+    let text = r#"{ "name": "n", "components": {
+        "o": { "model": "orchagent", "topology": { "paths": 64 } }
+    } }"#;
     let path = folder.write("scenario.json", text);
     let wrong = |vary: &str| {
         let options = LoadOptions { vary: strings(&[vary]), ..LoadOptions::default() };
