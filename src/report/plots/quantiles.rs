@@ -97,7 +97,8 @@ fn panel(
 ) {
     let Pair { name, recorded, simulated, scale } = pair;
     let (count, replications) = (recorded.len(), simulated.len());
-    let size = format!("{count} recorded, {replications} simulated");
+    let up = scale.heading("up: simulated");
+    let size = format!("{count} recorded, {replications} simulated; {up}");
     let room = wide - 24.0;
     let name = clipped(name, TEXT, room);
     drawing.text((left, top + LINE * 0.5), name, INK, Align::Left);
@@ -118,7 +119,6 @@ fn panel(
     let both = Axis::for_both(recorded.iter().copied().chain(ends));
     let x_title = scale.heading("recorded");
     let panel = Panel::draw(drawing, outer, both.clone(), both.clone(), &x_title);
-    let y_title = scale.heading("simulated");
     panel.data(drawing, |drawing| {
         let mut points: Vec<Place> = band.iter().map(|(low, _, y)| panel.place(*low, *y)).collect();
         points.extend(band.iter().rev().map(|(_, high, y)| panel.place(*high, *y)));
@@ -131,15 +131,12 @@ fn panel(
             drawing.marks.push(Mark::Dot { at: place, radius: DOT, colour: colour(0) });
         }
     });
-    // In the corner where the data of a right simulation never are.
-    let corner = (panel.area.left + 6.0, panel.area.top + TEXT * 0.7);
-    drawing.text(corner, y_title, MUTED, Align::Left);
-    let taken = drawing.marks.last().map(Mark::bounds);
-    named(drawing, &panel, pair, taken.into_iter().collect());
+    named(drawing, &panel, pair);
 }
 
 /// Marks the named quantiles that the recorded values have.
-fn named(drawing: &mut Drawing, panel: &Panel, pair: &Pair<'_>, mut taken: Vec<Area>) {
+fn named(drawing: &mut Drawing, panel: &Panel, pair: &Pair<'_>) {
+    let mut taken: Vec<Area> = Vec::new();
     let count = pair.recorded.len() as f64;
     let known = NAMED.into_iter().filter(|(share, _)| count * (1.0 - share) >= 0.99);
     for (share, name) in known {
