@@ -246,8 +246,19 @@ impl Arguments {
             let allowed = "--vary PATH=RANGE, or \"sensitivity\" in the file".to_owned();
             return Err(Problem::Argument { problem, allowed }.into());
         }
+        let method = self.method.map_or(asked.method, Into::into);
+        for (option, given, of) in [
+            ("--trajectories", self.trajectories.is_some(), SensitivityMethod::Morris),
+            ("--samples", self.samples.is_some(), SensitivityMethod::Sobol),
+        ] {
+            if given && method != of {
+                let problem = format!("{option} means nothing to this method");
+                let allowed = "--trajectories with --method morris, --samples with --method sobol";
+                return Err(Problem::Argument { problem, allowed: allowed.to_owned() }.into());
+            }
+        }
         Ok(SensitivityQuestion {
-            method: self.method.map_or(asked.method, Into::into),
+            method,
             configuration: self.configuration.clone().or(asked.configuration),
             trajectories: self.trajectories.or(asked.trajectories),
             samples: self.samples.or(asked.samples),

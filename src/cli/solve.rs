@@ -151,6 +151,16 @@ impl Arguments {
             let allowed = "one --configuration; --along answers for several values of a parameter";
             return Err(Problem::Argument { problem, allowed: allowed.to_owned() }.into());
         }
+        let path = |text: &Option<String>| {
+            text.as_ref().and_then(|text| text.split('=').next()).map(|path| path.trim().to_owned())
+        };
+        if let (Some(parameter), Some(along)) = (path(&question.parameter), path(&question.along))
+            && parameter == along
+        {
+            let problem = format!("--along and --parameter are both {along}");
+            let allowed = "two different parameters".to_owned();
+            return Err(Problem::Argument { problem, allowed }.into());
+        }
         let mut options = self.options();
         options.configurations.clone_from(&question.configurations);
         // The axis of the frontier comes first, so that it varies slowest.

@@ -64,6 +64,8 @@ pub struct Compared {
     /// Pairs of replications in which both have the figure; of independent ones those of the side
     /// with fewer.
     pub pairs: u64,
+    /// How many of either side have the figure, and of how many.
+    pub with_figure: [(u64, u64); 2],
     /// The mean of the first configuration, with its interval; of pairs that of the pairs.
     pub first: Estimate,
     /// The mean of the second configuration, in the same way.
@@ -157,6 +159,10 @@ pub fn compare(sides: &[Sides<'_>], pairing: Pairing, confidence: f64) -> Vec<Co
             metric: side.metric.to_owned(),
             unit: side.unit,
             pairs: samples.count() as u64,
+            with_figure: [side.first, side.second].map(|values| {
+                let have = values.iter().filter(|value| !value.is_nan()).count();
+                (have as u64, values.len() as u64)
+            }),
             first: side.mean(side.first, side.second, 0, (pairing, confidence)),
             second: side.mean(side.second, side.first, 1, (pairing, confidence)),
             difference: samples.contrasted(Statistic::Mean, Contrast::Difference, confidence),

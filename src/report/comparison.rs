@@ -53,6 +53,7 @@ pub fn comparison_json(compared: &[Compared]) -> Value {
             "metric": compared.metric,
             "unit": compared.unit.symbol(),
             "replications": compared.pairs,
+            "with_figure": compared.with_figure.map(|(have, of)| json!({ "have": have, "of": of })),
             "a": estimate_json(compared.first),
             "b": estimate_json(compared.second),
             "difference": estimate_json(compared.difference),
@@ -93,6 +94,28 @@ pub fn comparison_csv(blocks: &[(&str, &[Compared])]) -> io::Result<Vec<u8>> {
         }
     }
     writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// What is compared over fewer replications than there are, a sentence for each such metric.
+#[must_use]
+pub fn missing_notes(compared: &[Compared]) -> Vec<String> {
+    let note = |one: &Compared| {
+        let [(first, of_first), (second, of_second)] = one.with_figure;
+        let (fewer, all) = (first < of_first || second < of_second, of_first.max(of_second));
+        (fewer && one.pairs < all).then(|| {
+            format!(
+                "{}: {first} of {of_first} of A have it, and {second} of {of_second} of B; all \
+                 figures here are over those that have it{}, and say nothing of the others",
+                one.metric,
+                if one.saved.is_some() {
+                    format!(" on both sides ({} pairs)", one.pairs)
+                } else {
+                    String::new()
+                }
+            )
+        })
+    };
+    compared.iter().filter_map(note).collect()
 }
 
 /// What pairs save, a sentence for each metric in which they change anything much.

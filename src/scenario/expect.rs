@@ -210,6 +210,14 @@ impl Reader<'_> {
             self.problem(key, Problem::BadExpectation { problem, allowed });
             return Vec::new();
         }
+        let repeated =
+            names.iter().enumerate().find(|(place, name)| names[..*place].contains(*name));
+        if let Some((_, name)) = repeated {
+            let problem = format!("the ordering has \"{name}\" twice");
+            let allowed = "each configuration once, the lowest figure first".to_owned();
+            self.problem("ordering", Problem::BadExpectation { problem, allowed });
+            return Vec::new();
+        }
         let known: Vec<Named> = names.iter().map(|name| self.point("ordering", name)).collect();
         let Some((metric, _)) = self.metric(entry) else { return Vec::new() };
         let pairs = names.iter().zip(&known).zip(names.iter().zip(&known).skip(1));

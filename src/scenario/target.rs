@@ -179,7 +179,21 @@ impl Target {
             }
         };
         let figure = FigureOf::read(figure, columns)?;
-        Ok(Self { figure, at_most, bound: figure.read_value(value, columns)? })
+        let bound = figure.read_value(value, columns)?;
+        let share = matches!(figure.unit(columns), Unit::Share | Unit::Probability);
+        if share && !(0.0..=1.0).contains(&bound) {
+            return Err(TargetError {
+                problem: format!("\"{}\" is no share", value.trim()),
+                allowed: "0 to 1, or 0 % to 100 %".to_owned(),
+            });
+        }
+        if figure.unit(columns) == Unit::Seconds && bound < 0.0 {
+            return Err(TargetError {
+                problem: format!("\"{}\" is before the start", value.trim()),
+                allowed: "a time of at least 0".to_owned(),
+            });
+        }
+        Ok(Self { figure, at_most, bound })
     }
 }
 

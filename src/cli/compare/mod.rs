@@ -9,7 +9,8 @@ use crate::experiment::comparison::{
 };
 use crate::models::Unit;
 use crate::report::comparison::{
-    comparison_csv, comparison_json, comparison_markdown, comparison_tables, saved_notes,
+    comparison_csv, comparison_json, comparison_markdown, comparison_tables, missing_notes,
+    saved_notes,
 };
 use crate::report::terminal::wrapped;
 use crate::scenario::{Scenario, Statistic};
@@ -301,7 +302,8 @@ fn show(
             Format::Markdown => comparison_markdown(compared),
             _ => comparison_tables(compared),
         });
-        let notes = saved_notes(compared);
+        let mut notes = missing_notes(compared);
+        notes.extend(saved_notes(compared));
         if !notes.is_empty() && arguments.format == Format::Markdown {
             text.push('\n');
         }

@@ -59,7 +59,7 @@ pub fn best_document(report: &BestReport<'_>) -> Document {
     document.note(format!(
         "with a probability of at least {} the best is chosen if it is better than every other \
          by {} or more, else one that is less than that worse (fully sequential procedure of Kim \
-         and Nelson 2001, on common random numbers; each interval above is at {} by itself)",
+         and Nelson 2001, exact for normal figures, on common random numbers; each interval above is at {} by itself)",
         percent(report.settings.confidence),
         scale.bound(objective.indifference),
         percent(report.settings.confidence),
