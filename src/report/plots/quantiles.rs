@@ -97,8 +97,8 @@ fn panel(
 ) {
     let Pair { name, recorded, simulated, scale } = pair;
     let (count, replications) = (recorded.len(), simulated.len());
-    let up = scale.heading("up: simulated");
-    let size = format!("{count} recorded, {replications} simulated; {up}");
+    let up = scale.heading(&format!("{replications} simulated"));
+    let size = format!("{count} recorded; up: {up}");
     let room = wide - 24.0;
     let name = clipped(name, TEXT, room);
     drawing.text((left, top + LINE * 0.5), name, INK, Align::Left);
