@@ -14,15 +14,14 @@ fn three_verdicts() -> String {
 #[test]
 fn what_was_cut_off_at_the_horizon_is_not_early() {
     let expectations = [
-        expect("p95", r#""at_most": "30 s""#),
-        expect("mean", r#""at_most": "30 s""#),
+        expect("mean", r#""at_most": "40 s""#),
         expect("p50", r#""at_most": "3600 s""#),
     ];
     let place = Place::with_scenario("links", &expectations.join(","));
     let whole = stdout(&place.convsim(&["check", "links.json"]));
-    assert!(whole.contains("3 held"), "{whole}");
+    assert!(whole.contains("2 held"), "{whole}");
     // Some replications end before that, the others are cut off.
-    let cut = place.convsim(&["check", "links.json", "--set", "run.horizon=13 s"]);
+    let cut = place.convsim(&["check", "links.json", "--set", "run.horizon=27 s"]);
     let text = stdout(&cut).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code(&cut), 1, "{text}");
     assert!(text.contains("MISSED large: mean convergence_time"), "{text}");
