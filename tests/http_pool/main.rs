@@ -1,5 +1,6 @@
 //! The HTTP pool model against closed forms, hand-made schedules, published reports, and properties.
 
+mod accounting;
 mod bad_input;
 mod closed_forms;
 mod common_random_numbers;

@@ -75,6 +75,7 @@ impl HttpPool {
             }
         }
         if accepts && let Some(connection) = self.queue.accept() {
+            self.tally.queue_is(engine.now(), self.queue.len());
             if self.server.accepting == Accepting::ThreadEach {
                 self.start_thread(engine, process, connection);
                 return;

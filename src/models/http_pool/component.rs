@@ -1,11 +1,13 @@
 //! The component: all state of a run, and the dispatch of its events.
 
+use super::asked::AskedRequests;
 use super::clients::{Client, ClientThread};
 use super::config::{Config, Scheduling};
 use super::connection::{Connections, NONE};
 use super::draws::Draws;
 use super::listen_queue::ListenQueue;
-use super::measurement::{METRICS, Outside, Tally};
+use super::measurement::{Outside, Tally};
+use super::metrics::METRICS;
 use super::network::{Segment, data_clock};
 use super::presets::{Accepting, Server, resolve};
 use super::program::ProgramMaker;
@@ -125,6 +127,7 @@ pub struct HttpPool {
     pub(super) wheel: TimerWheel,
     pub(super) wheel_timer: Option<Timer>,
     pub(super) connections: Connections,
+    pub(super) asked: AskedRequests,
     pub(super) due: Vec<u32>,
     pub(super) connected: Vec<u32>,
 
@@ -200,6 +203,7 @@ impl HttpPool {
             wheel: TimerWheel::default(),
             wheel_timer: None,
             connections: Connections::default(),
+            asked: AskedRequests::default(),
             due: Vec::new(),
             connected: Vec::new(),
             clients: Vec::new(),
@@ -264,6 +268,7 @@ impl Component for HttpPool {
         self.queue.reset();
         self.proxy.reset();
         self.connections.reset();
+        self.asked.reset();
         self.clients.clear();
         self.free_clients.clear();
         self.client_thread.actions.clear();

@@ -64,6 +64,9 @@ pub struct Connection {
     pub requests: u64,
     /// Which of the client's requests this is.
     pub serial: u64,
+    /// What the server is asked to do, in [`super::asked::AskedRequests`]; known when the client
+    /// has left, too.
+    pub asked: u32,
     pub purpose: Purpose,
     pub client_side: ClientSide,
     pub server_side: ServerSide,
@@ -99,6 +102,7 @@ impl Connection {
             request: 0,
             requests: 0,
             serial,
+            asked: NONE,
             purpose,
             client_side: ClientSide::Connecting,
             server_side: ServerSide::Unknown,

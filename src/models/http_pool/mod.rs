@@ -46,6 +46,7 @@
 //!   as well (`scenarios/http-metastable.json`); letting in less does.
 
 mod accept_loop;
+mod asked;
 mod attempts;
 mod check;
 mod clients;
@@ -57,6 +58,7 @@ mod exchange;
 mod handler_config;
 mod listen_queue;
 mod measurement;
+mod metrics;
 mod network;
 mod presets;
 mod program;

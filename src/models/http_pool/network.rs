@@ -250,6 +250,7 @@ impl HttpPool {
         if open.hop == Hop::Proxy {
             self.proxy_connection_queued(engine);
         } else {
+            self.tally.queue_is(engine.now(), self.queue.len());
             self.connection_queued(engine);
         }
         true
@@ -380,6 +381,7 @@ impl HttpPool {
         for timer in [open.network_timer, open.server_timer].into_iter().flatten() {
             engine.disarm(timer);
         }
+        self.carry(connection, NONE);
         self.connections.close(connection);
     }
 

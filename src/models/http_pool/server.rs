@@ -189,6 +189,7 @@ impl HttpPool {
     ) {
         let now = engine.now();
         while let Some(connection) = self.queue.accept() {
+            self.tally.queue_is(now, self.queue.len());
             if !self.accepted(engine, process, connection) {
                 continue;
             }
@@ -267,10 +268,7 @@ impl HttpPool {
     ) -> JobId {
         self.connections[connection].taken_up = engine.now();
         let open = self.connections[connection];
-        let port = match open.client {
-            NONE => 0,
-            client => self.clients[client as usize].port,
-        };
+        let port = self.asked.port(open.asked);
         let wait = match open.purpose {
             Purpose::Background(index) => {
                 self.config.clients.background.get(index as usize).copied()
@@ -322,14 +320,13 @@ impl HttpPool {
         let wasted = open.client == NONE;
         self.tally.executed += 1;
         self.tally.wasted += u64::from(wasted);
+        let port = self.asked.port(open.asked);
+        if self.asked.execute(open.asked) {
+            self.tally.requests_executed += 1;
+            self.tally.last_executed = now;
+        }
         if !wasted {
-            let client = &mut self.clients[open.client as usize];
-            if client.executed < open.serial {
-                client.executed = open.serial;
-                self.tally.requests_executed += 1;
-                self.tally.last_executed = now;
-            }
-            engine.emit(0, client.port % u64::from(self.config.handler.ports));
+            engine.emit(0, port % u64::from(self.config.handler.ports));
         }
     }
 
