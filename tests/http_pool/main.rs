@@ -5,6 +5,7 @@ mod bad_input;
 mod closed_forms;
 mod common_random_numbers;
 mod harness;
+mod keep_alive;
 mod listen_backlog;
 mod properties;
 mod proxy;

@@ -76,6 +76,13 @@ pub struct Connection {
     pub request_sent: bool,
     /// The request is in the server's socket.
     pub request_arrived: bool,
+    /// The client has closed its end.
+    pub client_closed: bool,
+    /// gthread: its accepting thread watches it for a request, and until when it is kept.
+    pub watched: bool,
+    pub kept_until: SimTime,
+    /// gthread: it is not kept after the answer.
+    pub closes: bool,
     /// Retransmissions of the SYN, of the request, of the SYN-ACK.
     pub syns: u32,
     pub copies: u32,
@@ -109,6 +116,10 @@ impl Connection {
             half_open: false,
             request_sent: false,
             request_arrived: false,
+            client_closed: false,
+            watched: false,
+            kept_until: now,
+            closes: false,
             syns: 0,
             copies: 0,
             synacks: 0,

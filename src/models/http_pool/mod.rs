@@ -18,6 +18,7 @@
 //! - `clients`: closed loops, bursts, open streams; timeouts and retries.
 //! - `server`: the accept rules of Werkzeug single and threaded, gunicorn sync and gthread. What
 //!   serves one by one closes a connection before it accepts the next.
+//! - `keep_alive`: when a gthread worker closes connections that it keeps.
 //! - `watchdog`: gunicorn's master kills a silent sync worker.
 //! - `proxy`, `exchange`: nginx in front, with its own queue, timeouts (504), refusals (502), kept
 //!   connections, and clients that leave (499).
@@ -56,6 +57,7 @@ mod connection;
 mod draws;
 mod exchange;
 mod handler_config;
+mod keep_alive;
 mod listen_queue;
 mod measurement;
 mod metrics;

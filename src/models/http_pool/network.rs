@@ -337,6 +337,7 @@ impl HttpPool {
     pub(super) fn leave<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, connection: u32) {
         let open = &mut self.connections[connection];
         open.client = NONE;
+        open.client_closed = true;
         match (open.server_side, open.client_side) {
             (ServerSide::Accepted(_), _) if open.hop == Hop::Proxy => {
                 self.front_left(engine, connection);

@@ -104,12 +104,16 @@ pub fn resolve(config: &ServerConfig) -> Server {
         max_requests: if gunicorn { config.max_requests } else { 0 },
         boot_time: config.boot_time,
         listens_from: config.listens_from,
+        // gunicorn's `keepalive` of 0 keeps none.
         keep_alive: config
             .keep_alive
-            .unwrap_or(matches!(preset, WerkzeugThreaded | GunicornGthread)),
-        keep_alive_timeout: config
-            .keep_alive_timeout
-            .or((preset == GunicornGthread).then_some(SimDuration::from_whole_seconds(2))),
+            .unwrap_or(matches!(preset, WerkzeugThreaded | GunicornGthread))
+            && !(gunicorn && config.keep_alive_timeout.is_some_and(SimDuration::is_zero)),
+        keep_alive_timeout: config.keep_alive_timeout.or(match preset {
+            GunicornGthread => Some(SimDuration::from_whole_seconds(2)),
+            // A thread of Werkzeug waits for the next request as it does for the first.
+            _ => config.request_timeout,
+        }),
         request_timeout: config.request_timeout,
         accept_cpu: cpu(config.accept_cpu, 0),
         dispatch_cpu: cpu(config.dispatch_cpu, 1),
