@@ -88,6 +88,8 @@ pub struct Connection {
     pub copies: u32,
     pub synacks: u32,
     pub started: SimTime,
+    /// When it stood for the client.
+    pub established: SimTime,
     pub queued: SimTime,
     pub accepted: SimTime,
     /// When a thread took the request up.
@@ -124,6 +126,7 @@ impl Connection {
             copies: 0,
             synacks: 0,
             started: now,
+            established: now,
             queued: now,
             accepted: now,
             taken_up: now,

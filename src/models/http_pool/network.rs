@@ -197,6 +197,7 @@ impl HttpPool {
     ) {
         let open = &mut self.connections[connection];
         open.client_side = ClientSide::Established;
+        open.established = engine.now();
         let client = open.client;
         let theirs = client != NONE && open.hop != Hop::Upstream;
         if self.config.clients.timeout_mode == TimeoutMode::Phase && theirs {

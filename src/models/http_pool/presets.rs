@@ -61,6 +61,9 @@ const fn overhead_micros(preset: ServerPreset) -> [u64; 8] {
     }
 }
 
+/// gunicorn's `timeout` (`gunicorn/config.py`).
+pub const DEFAULT_WORKER_TIMEOUT: SimDuration = SimDuration::from_whole_seconds(30);
+
 /// Mean time from an arrival until an idle process runs: a wake-up of a sleeping thread.
 const WAKEUP: SimDuration = SimDuration::from_micros(10);
 /// What is added after long idleness, on average. A long sleep in an idle process ends 1.27 ms late
@@ -98,7 +101,7 @@ pub fn resolve(config: &ServerConfig) -> Server {
         worker_connections: config.worker_connections.unwrap_or(1000),
         worker_timeout: config
             .worker_timeout
-            .or((preset == GunicornSync).then_some(SimDuration::from_whole_seconds(30)))
+            .or((preset == GunicornSync).then_some(DEFAULT_WORKER_TIMEOUT))
             .filter(|timeout| preset == GunicornSync && !timeout.is_zero()),
         watchdog_interval: config.watchdog_interval,
         max_requests: if gunicorn { config.max_requests } else { 0 },
