@@ -111,6 +111,13 @@ impl Case {
         self.role.as_deref().unwrap_or("predict")
     }
 
+    /// Whether segments were lost and sent again.
+    pub fn has_retransmissions(&self) -> bool {
+        ["requests_with_retrans", "TCPSynRetrans", "ListenOverflows", "TCPReqQFullDrop"]
+            .iter()
+            .any(|figure| self.repeats.median(figure).is_some_and(|count| count > 0.0))
+    }
+
     /// Answers for each second of each repeat.
     pub fn throughputs(&self) -> Vec<f64> {
         let (ok, elapsed) = (self.repeats.values("ok"), self.repeats.values("elapsed_s"));
@@ -162,7 +169,9 @@ impl Case {
             _ => return None,
         };
         server.workers = self.workers;
-        server.threads = self.threads.max(1);
+        if server.preset == ServerPreset::GunicornGthread {
+            server.threads = self.threads;
+        }
         server.backlog = Some(self.backlog);
         server.worker_timeout = self.worker_timeout_s.map(seconds);
         server.worker_connections = self.worker_connections;

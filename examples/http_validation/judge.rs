@@ -14,6 +14,8 @@ pub struct Figure {
     pub measured: f64,
     /// The median over the replications.
     pub predicted: f64,
+    /// How far apart the two may lie.
+    pub allowed: f64,
     pub verdict: Verdict,
 }
 
@@ -28,11 +30,13 @@ pub enum Verdict {
     Missed,
 }
 
+#[derive(Clone, Copy)]
 enum Tolerance {
     /// A share of the measured value.
     Share(f64),
-    /// A share, or one interval of the retransmission clock at that place.
-    Tail(f64),
+    /// A share, or one interval of the retransmission clock at that place if anything was
+    /// retransmitted.
+    Tail(f64, bool),
     /// Points of the attempts.
     Points(f64),
     /// Shown only: what is neither a timeout nor an error.
@@ -41,12 +45,16 @@ enum Tolerance {
 
 impl Tolerance {
     fn allows(&self, measured: f64, predicted: f64, attempts: f64) -> bool {
-        let off = (predicted - measured).abs();
+        (predicted - measured).abs() <= self.width(measured, attempts)
+    }
+
+    /// How far from `measured` a prediction may lie.
+    fn width(&self, measured: f64, attempts: f64) -> f64 {
         match self {
-            Self::Share(share) => off <= share * measured,
-            Self::Tail(share) => off <= (share * measured).max(clock_interval(measured)),
-            Self::NotJudged => true,
-            Self::Points(points) => off <= (points * attempts).max(0.5),
+            Self::Share(share) | Self::Tail(share, false) => share * measured,
+            Self::Tail(share, true) => (share * measured).max(clock_interval(measured)),
+            Self::NotJudged => f64::INFINITY,
+            Self::Points(points) => (points * attempts).max(0.5),
         }
     }
 }
@@ -66,12 +74,13 @@ fn clock_interval(seconds: f64) -> f64 {
 
 /// All figures of a case that are judged.
 pub fn judge(case: &Case, runs: &Runs) -> Vec<Figure> {
+    let tail = Tolerance::Tail(0.20, case.has_retransmissions());
     let rows: [(&'static str, &'static str, &str, f64, Tolerance); 8] = [
         ("elapsed s", "elapsed", "elapsed_s", 1.0, Tolerance::Share(0.10)),
         ("answers/s", "throughput", "", 1.0, Tolerance::Share(0.10)),
         ("p50 ms", "latency.p50", "p50_ms", 1e-3, Tolerance::Share(0.10)),
-        ("p95 ms", "latency.p95", "p95_ms", 1e-3, Tolerance::Tail(0.20)),
-        ("p99 ms", "latency.p99", "p99_ms", 1e-3, Tolerance::Tail(0.20)),
+        ("p95 ms", "latency.p95", "p95_ms", 1e-3, tail),
+        ("p99 ms", "latency.p99", "p99_ms", 1e-3, tail),
         ("ok", "ok", "ok", 1.0, Tolerance::NotJudged),
         ("timeouts", "timeouts", "timeouts", 1.0, Tolerance::Points(0.02)),
         ("errors", "http_errors", "http_errors", 1.0, Tolerance::Points(0.02)),
@@ -97,8 +106,9 @@ pub fn judge(case: &Case, runs: &Runs) -> Vec<Figure> {
             } else {
                 Verdict::Missed
             };
+            let allowed = tolerance.width(measured, attempts) / scale;
             let (measured, predicted) = (measured / scale, predicted / scale);
-            Some(Figure { name, metric, repeats, measured, predicted, verdict })
+            Some(Figure { name, metric, repeats, measured, predicted, allowed, verdict })
         };
     rows.into_iter().filter_map(figure).collect()
 }

@@ -81,20 +81,31 @@ fn differences(path: &str, from: &Value, to: &Value, set: &mut Map<String, Value
 
 /// What a figure must be, give or take its tolerance.
 fn expectation(case: &Case, figure: &Figure) -> Option<Value> {
-    let (metric, unit, scale, share) = match figure.name {
-        "elapsed s" => ("elapsed", " s", 1.0, 0.10),
-        "answers/s" => ("throughput", "/s", 1.0, 0.10),
-        "p50 ms" => ("latency.p50", " ms", 1.0, 0.10),
+    let (unit, tolerance) = match figure.name {
+        "elapsed s" => (Some(" s"), "10 %"),
+        "answers/s" => (Some("/s"), "10 %"),
+        "p50 ms" => (Some(" ms"), "10 %"),
+        "p95 ms" | "p99 ms" if figure.allowed > 0.201 * figure.measured => {
+            (Some(" ms"), "one interval of the retransmission clock")
+        }
+        "p95 ms" | "p99 ms" => (Some(" ms"), "20 %"),
+        "timeouts" => (None, "2 points of the attempts"),
         _ => return None,
     };
-    let [low, high] = [1.0 - share, 1.0 + share].map(|factor| figure.measured * factor * scale);
     // What holds by a hair would fail for a handful of replications.
-    let clear = (figure.predicted / figure.measured - 1.0).abs() <= 0.7 * share;
-    (figure.measured > 0.0 && clear).then(|| {
+    let clear = (figure.predicted - figure.measured).abs() <= 0.7 * figure.allowed;
+    // A rate or a time of none is no bound.
+    let clear = clear && (unit.is_none() || figure.measured > 0.0);
+    let bounds = [(figure.measured - figure.allowed).max(0.0), figure.measured + figure.allowed];
+    let between = match unit {
+        Some(unit) => json!(bounds.map(|bound| format!("{bound:.4}{unit}"))),
+        None => json!(bounds),
+    };
+    clear.then(|| {
         json!({
-            "configuration": case.id, "metric": metric, "statistic": "p50",
-            "between": [format!("{low:.4}{unit}"), format!("{high:.4}{unit}")],
-            "source": format!("measured, case {}, median of the repeats, 10 %", case.id),
+            "configuration": case.id, "metric": figure.metric, "statistic": "p50",
+            "between": between,
+            "source": format!("measured, case {}, median of the repeats, {tolerance}", case.id),
         })
     })
 }

@@ -35,7 +35,8 @@ Each cell is measured -> predicted (error), the median over the repeats against 
 replications.
 
 A prediction holds when `elapsed`, answers/s and p50 are within 10 %, p95 and p99 within 20 % (or
-one interval of the retransmission clock), timeouts and errors within 2 points of the attempts.
+one interval of the retransmission clock where segments were sent again), timeouts and errors within
+2 points of the attempts.
 u01, o03, u14, w01 and w02 have several outcomes and are judged on their distribution: each repeat is
 that close to one of the replications. *in its spread*: the median misses, but each repeat is that
 close to one of the replications; by the median alone it is a miss. What misses stays in the table.

@@ -1,5 +1,8 @@
 //! What the listen queue does to a burst, second by second.
 
+use convsim::engine::{Engine, Limits, SimTime, StreamSeed};
+use convsim::models::Model;
+use convsim::models::http_pool::HttpPool;
 use serde_json::{Value, json};
 
 use crate::harness::{Bench, assert_close, config, run};
@@ -161,4 +164,30 @@ fn a_kept_connection_saves_the_handshake() {
     };
     assert_close("fresh", loops(false).of("elapsed"), 0.9, 1e-6);
     assert_close("kept", loops(true).of("elapsed"), 0.090 + 9.0 * 0.050, 1e-6);
+}
+
+/// Case u03: at 1 s all 91 lost SYNs are answered, but only 9 connections fit. Those that never get
+/// in are connected from then on, and their timeline says so.
+#[test]
+fn a_client_whose_ack_was_dropped_is_connected_but_not_in_the_queue() {
+    let settings = config(json!({
+        "clients": { "arrival": "burst", "requests": 100, "timeout": "5 s" },
+        "server": { "preset": "werkzeug_single", "backlog": 8 },
+        "handler": { "wait": "20 ms" },
+    }));
+    let mut pool = HttpPool::new("http", settings);
+    let mut engine = Engine::new(StreamSeed::default());
+    engine.start_trace();
+    engine.run(&mut pool, Limits { horizon: SimTime::MAX, ..Limits::default() });
+    let trace = engine.take_trace().expect("a trace was begun");
+    let seconds = |name: &str| {
+        let named = trace.spans.iter().filter(move |span| span.name == name);
+        named.map(|span| (span.start.as_seconds(), span.end.as_seconds())).collect::<Vec<_>>()
+    };
+    assert!(seconds("connecting").iter().all(|&(_, end)| end < 1.04));
+    let outside = seconds("connected, but not in the accept queue");
+    assert!(outside.iter().all(|&(start, _)| (1.0..1.04).contains(&start)));
+    let given_up = trace.instants.iter().filter(|instant| instant.name == "read timeout").count();
+    assert_eq!(outside.iter().filter(|&&(_, end)| end == 5.0).count(), given_up);
+    assert!(given_up > 20);
 }

@@ -46,6 +46,9 @@ fn toggle_all_outlasts_an_impatient_client_and_every_attempt_is_executed() {
     assert_eq!((before.count("ok"), before.count("attempts"), before.count("failed")), (0, 4, 1));
     assert_close("error at", before.of("elapsed"), 46.0, 1e-3);
     assert_eq!((before.count("executed"), before.count("executed.wasted")), (4, 4));
+    // The ports have the asked state all the same: 120 of them at 133 ms each, and the answer's
+    // 120 times 20 us.
+    assert_close("set at", before.of("convergence_time"), 120.0 * 0.133 + 0.0024, 1e-6);
     let after = toggle_all("30 s");
     assert_eq!((after.count("ok"), after.count("attempts")), (1, 1));
 }

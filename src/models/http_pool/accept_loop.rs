@@ -15,7 +15,8 @@ impl HttpPool {
     ///
     /// gthread polls nothing, not even connections it has accepted, while it holds
     /// `worker_connections`: `ThreadWorker.run` in gunicorn 23 then only waits for a request to
-    /// finish. If none is in a thread, that is for ever (gunicorn issues 3146 and 3407).
+    /// finish, or for a kept connection to have been idle for too long. If none is in a thread and
+    /// none is kept, that is for ever (gunicorn issues 3146 and 3407).
     pub(super) fn begin_turn<G: Copy + From<Event>>(
         &mut self,
         engine: &mut Engine<G>,
@@ -28,7 +29,7 @@ impl HttpPool {
     }
 
     /// True when an idle accepting thread has something to do.
-    fn turn_is_due(&self, process: u16) -> bool {
+    pub(super) fn turn_is_due(&self, process: u16) -> bool {
         let limit = match self.server.accepting {
             Accepting::Pool => self.server.worker_connections,
             _ => u32::MAX,
@@ -38,7 +39,7 @@ impl HttpPool {
         of.up && of.idle && something && of.connections < limit
     }
 
-    fn continue_turn<G: Copy + From<Event>>(
+    pub(super) fn continue_turn<G: Copy + From<Event>>(
         &mut self,
         engine: &mut Engine<G>,
         process: u16,
@@ -75,6 +76,7 @@ impl HttpPool {
             }
         }
         if accepts && let Some(connection) = self.queue.accept() {
+            self.tally.queue_is(engine.now(), self.queue.len());
             if self.server.accepting == Accepting::ThreadEach {
                 self.start_thread(engine, process, connection);
                 return;
@@ -89,11 +91,15 @@ impl HttpPool {
         let of = &mut self.processes[usize::from(process)];
         of.idle = true;
         of.active_until = Some(engine.now());
-        if of.retiring {
+        of.waits_since = engine.now();
+        self.close_overdue(engine, process);
+        if self.processes[usize::from(process)].retiring {
             self.retire(engine, process);
         }
         if self.turn_is_due(process) {
             self.continue_turn(engine, process, SimDuration::ZERO);
+        } else {
+            self.arm_look(engine, process);
         }
     }
 
@@ -134,6 +140,7 @@ impl HttpPool {
         let open = &mut self.connections[connection];
         open.accepted = engine.now();
         open.server_side = ServerSide::Accepted(process);
+        open.watched = true;
         let readable = open.request_arrived || open.is_abandoned();
         let of = &mut self.processes[usize::from(process)];
         of.connections += 1;
@@ -146,6 +153,10 @@ impl HttpPool {
     fn dispatch<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
         let of = &mut self.processes[usize::from(process)];
         let Some(connection) = of.readable.pop_front() else { return };
+        self.connections[connection].watched = false;
+        if let Some(place) = of.kept.iter().position(|&kept| kept == connection) {
+            of.kept.remove(place);
+        }
         if !self.connections[connection].request_arrived {
             // The peer has closed without a request.
             of.connections -= 1;
@@ -164,7 +175,14 @@ impl HttpPool {
         process: u16,
         connection: u32,
     ) {
-        self.processes[usize::from(process)].busy_threads += 1;
+        let of = &mut self.processes[usize::from(process)];
+        of.busy_threads += 1;
+        // `ThreadWorker.handle_request`: the last request ends the accepting, and
+        // `resp.force_close()`, also when as many are kept as there may be.
+        let begun = of.served + u64::from(of.busy_threads);
+        of.retiring |= self.server.max_requests > 0 && begun >= self.server.max_requests;
+        let most = self.server.worker_connections.saturating_sub(self.server.threads) as usize;
+        self.connections[connection].closes = of.retiring || of.kept.len() >= most;
         self.serve(engine, process, connection);
     }
 }

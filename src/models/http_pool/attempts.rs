@@ -17,7 +17,7 @@ impl HttpPool {
     ) {
         let now = engine.now();
         self.tally.attempts += 1;
-        let Client { user, number, serial, retries, timer, connection: kept, .. } =
+        let Client { user, number, serial, retries, timer, asked, connection: kept, .. } =
             self.clients[index as usize];
         let request = attempt_key(user, number, retries);
         let started = SimTime::from_nanos(
@@ -25,6 +25,7 @@ impl HttpPool {
         );
         if kept != NONE && self.connections[kept].server_side != ServerSide::Closed {
             self.connections[kept].request = request;
+            self.carry(kept, asked);
             self.reuse_connection(engine, index, kept, started);
             return;
         }
@@ -34,6 +35,7 @@ impl HttpPool {
         }
         let connection = self.connections.open(index, serial, Purpose::Request, started);
         self.connections[connection].request = request;
+        self.carry(connection, asked);
         if self.proxied {
             self.connections[connection].hop = Hop::Proxy;
         }
@@ -42,6 +44,13 @@ impl HttpPool {
             engine.arm(timer, limit, Event::Client(index));
         }
         self.connect(engine, connection);
+    }
+
+    /// The connection carries the request from now on, whatever it carried before.
+    pub(super) fn carry(&mut self, connection: u32, asked: u32) {
+        self.asked.hold(asked);
+        let before = std::mem::replace(&mut self.connections[connection].asked, asked);
+        self.asked.release(before);
     }
 
     fn reuse_connection<G: Copy + From<Event>>(
@@ -97,7 +106,7 @@ impl HttpPool {
         self.active_clients -= 1;
         let Client { timer, connection, .. } = self.clients[index as usize];
         engine.disarm(timer);
-        self.tally.last_outcome = now;
+        self.tally.outcome(now);
         let started = self.connections[connection].started;
         match outcome {
             Ok(()) => self.tally.attempt_ok(now.since(started)),
@@ -189,7 +198,7 @@ impl HttpPool {
     fn request_failed<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, index: u32) {
         self.note_request(engine, index, "given up");
         self.tally.requests_failed += 1;
-        self.tally.last_outcome = engine.now();
+        self.tally.outcome(engine.now());
         self.request_over(engine, index);
     }
 

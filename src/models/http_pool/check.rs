@@ -1,7 +1,9 @@
 //! Relations between settings that the schema cannot say.
 
-use super::config::{Arrival, Config, TimeoutMode};
-use super::handler_config::HandlerPreset;
+use super::config::{Arrival, ClientConfig, Config, TimeoutMode};
+use super::handler_config::{HandlerPreset, ToggleConfig};
+use super::no_effect::check_effects;
+use super::presets::DEFAULT_WORKER_TIMEOUT;
 use super::server_config::ServerPreset;
 use crate::engine::SimDuration;
 use crate::models::Finding;
@@ -18,6 +20,7 @@ pub fn check(config: &Config) -> Vec<Finding> {
     check_proxy(config, &mut findings);
     check_network(config, &mut findings);
     check_handler(config, &mut findings);
+    check_effects(config, &mut findings);
     findings
 }
 
@@ -65,6 +68,21 @@ fn check_server(config: &Config, findings: &mut Vec<Finding>) {
             "server.backlog",
             format!("{backlog}, but the kernel cuts it to network.somaxconn = {somaxconn}"),
             "at most network.somaxconn",
+        ));
+    }
+    let killed_after = server.worker_timeout.unwrap_or(DEFAULT_WORKER_TIMEOUT);
+    let service = shortest_service(config);
+    if server.preset == ServerPreset::GunicornSync
+        && !killed_after.is_zero()
+        && killed_after < service
+    {
+        findings.push(Finding::warning(
+            "server.worker_timeout",
+            format!(
+                "{killed_after} is shorter than the shortest service, {service}: the master kills \
+                 the worker of nearly every request"
+            ),
+            "longer than the service, or 0 s for never",
         ));
     }
     if server.watchdog_interval.is_zero() {
@@ -189,30 +207,73 @@ fn check_timeouts(config: &Config, findings: &mut Vec<Finding>) {
             }
         }
     }
-    let limit = clients.limit_on_reading();
-    if limit.is_some_and(SimDuration::is_zero)
-        || clients.limit_on_connecting().is_some_and(SimDuration::is_zero)
-    {
-        findings.push(Finding::error(
-            "clients.timeout",
-            "0 s: every attempt fails at once",
-            "above 0",
-        ));
+    let [connecting, reading] = limit_keys(clients);
+    let limits =
+        [(connecting, clients.limit_on_connecting()), (reading, clients.limit_on_reading())];
+    for (place, (path, limit)) in limits.into_iter().enumerate() {
+        let told = place == 1 && path == connecting;
+        if limit.is_some_and(SimDuration::is_zero) && !told {
+            findings.push(Finding::error(path, "0 s: every attempt fails at once", "above 0"));
+        }
     }
+    check_round_trip(config, findings);
     let service = shortest_service(config);
-    let Some(limit) = limit.filter(|limit| *limit < service) else { return };
+    let Some(limit) = clients.limit_on_reading().filter(|limit| *limit < service) else { return };
     let problem =
         format!("{limit} is shorter than the shortest service, {service}: no attempt can succeed");
     let unlimited = clients.retry.attempts >= 1_000_000 && clients.retry.within.is_none();
     findings.push(if unlimited {
         Finding::error(
-            "clients.timeout",
+            reading,
             format!("{problem}, and retries never end"),
             "longer, or limited retries",
         )
     } else {
-        Finding::warning("clients.timeout", problem, "longer than the service")
+        Finding::warning(reading, problem, "longer than the service")
     });
+}
+
+/// Which keys set the limits on connecting and on reading.
+fn limit_keys(clients: &ClientConfig) -> [&'static str; 2] {
+    let phase = clients.timeout_mode == TimeoutMode::Phase;
+    let own = |given: Option<SimDuration>, path| {
+        if phase && given.is_some() { path } else { "clients.timeout" }
+    };
+    [
+        own(clients.connect_timeout, "clients.connect_timeout"),
+        own(clients.read_timeout, "clients.read_timeout"),
+    ]
+}
+
+/// The handshake takes a round trip, request and answer another.
+fn check_round_trip(config: &Config, findings: &mut Vec<Finding>) {
+    let clients = &config.clients;
+    let round_trip = config.network.round_trip;
+    let answered = match clients.timeout_mode {
+        TimeoutMode::Total => round_trip.saturating_mul(2),
+        TimeoutMode::Phase => round_trip,
+    };
+    let [connecting, reading] = limit_keys(clients);
+    let needs = [
+        (connecting, clients.limit_on_connecting(), round_trip),
+        (reading, clients.limit_on_reading(), answered),
+    ];
+    let short = |limit: Option<SimDuration>, least| {
+        limit.filter(|limit| !limit.is_zero() && *limit < least)
+    };
+    let first = needs
+        .into_iter()
+        .find_map(|(path, limit, least)| short(limit, least).map(|limit| (path, limit, least)));
+    if let Some((path, limit, least)) = first {
+        findings.push(Finding::warning(
+            path,
+            format!(
+                "{limit}, but with a round trip of {round_trip} it takes {least} at the least: no \
+                 attempt can succeed"
+            ),
+            "longer, or a shorter network.round_trip",
+        ));
+    }
 }
 
 /// A lower bound of the time that a request takes when it is alone, as far as it is constant.
@@ -250,12 +311,12 @@ fn check_network(config: &Config, findings: &mut Vec<Finding>) {
             "1 ms to 10 ms (HZ of 1000 to 100)",
         ));
     }
-    if network.initial_rto.is_zero() || network.min_rto.is_zero() {
-        findings.push(Finding::error(
-            "network.initial_rto",
-            "a retransmission timeout of 0 s",
-            "above 0",
-        ));
+    for (path, timeout) in
+        [("network.initial_rto", network.initial_rto), ("network.min_rto", network.min_rto)]
+    {
+        if timeout.is_zero() {
+            findings.push(Finding::error(path, "a retransmission timeout of 0 s", "above 0"));
+        }
     }
 }
 
@@ -273,6 +334,15 @@ fn check_handler(config: &Config, findings: &mut Vec<Finding>) {
             "handler.toggle.turn_cpu",
             "turns without end, since they take no time by themselves and keeps_turning is set",
             "above 0",
+        ));
+    }
+    let ToggleConfig { calls, no_op_share, .. } = *toggle;
+    let free = ToggleConfig { calls, no_op_share, ..Default::default() };
+    if config.handler.preset != HandlerPreset::Plain && *toggle == free {
+        findings.push(Finding::warning(
+            "handler.toggle",
+            "a toggle takes no time, since none of its costs is set (the preset has none)",
+            "serial, delay, child_cpu, turns, ..., as in scenarios/mux-simulator-servers.json",
         ));
     }
     if config.handler.preset == HandlerPreset::Plain && *toggle != Default::default() {

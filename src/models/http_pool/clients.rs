@@ -39,8 +39,8 @@ pub struct Client {
     pub remaining: u64,
     /// The request at hand, counted from 1.
     pub serial: u64,
-    /// The last request that the server executed.
-    pub executed: u64,
+    /// The request at hand, in [`super::asked::AskedRequests`].
+    pub asked: u32,
     /// Which port the request at hand is about.
     pub port: u64,
     pub retries: u32,
@@ -132,7 +132,7 @@ impl HttpPool {
             number: 0,
             remaining,
             serial: 0,
-            executed: 0,
+            asked: NONE,
             port: 0,
             retries: 0,
             next_pause: SimDuration::ZERO,
@@ -196,6 +196,7 @@ impl HttpPool {
     ) {
         let may_issue = self.may_issue(engine.now());
         let client = &mut self.clients[index as usize];
+        self.asked.release(std::mem::replace(&mut client.asked, NONE));
         if client.remaining > 0 && may_issue {
             client.remaining -= 1;
             client.number += 1;
@@ -212,6 +213,7 @@ impl HttpPool {
             // The users walk over the ports together: user u asks for ports u, u + users, ...
             client.port += u64::from(self.config.clients.users);
         }
+        client.asked = self.asked.begin(client.port);
         client.retries = 0;
         client.paused = SimDuration::ZERO;
         client.next_pause = self.config.clients.retry.pause;

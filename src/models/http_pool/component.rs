@@ -1,11 +1,13 @@
 //! The component: all state of a run, and the dispatch of its events.
 
+use super::asked::AskedRequests;
 use super::clients::{Client, ClientThread};
 use super::config::{Config, Scheduling};
 use super::connection::{Connections, NONE};
 use super::draws::Draws;
 use super::listen_queue::ListenQueue;
-use super::measurement::{METRICS, Outside, Tally};
+use super::measurement::{Outside, Tally};
+use super::metrics::METRICS;
 use super::network::{Segment, data_clock};
 use super::presets::{Accepting, Server, resolve};
 use super::program::ProgramMaker;
@@ -41,6 +43,8 @@ pub enum Event {
     Watchdog(u16),
     /// A worker's successor is up.
     Booted(u16),
+    /// A gthread worker's accepting thread looks for kept connections to close.
+    Look(u16),
     /// The proxy has waited long enough for something.
     Exchange(u32),
 }
@@ -64,8 +68,8 @@ pub enum Tag {
     Start(u16, u32),
     /// A request is executed.
     Serve(u16, u32),
-    /// A thread closes its connection (true), or gives it back.
-    Close(u16, bool),
+    /// A thread gives back its connection, or has closed it ([`NONE`]).
+    Close(u16, u32),
     /// A proxy worker does what is first in its line.
     Proxy(u16),
 }
@@ -77,7 +81,7 @@ impl Tag {
             Self::Wakeup(process) => (1, process, 0),
             Self::Turn(process) => (2, process, 0),
             Self::Serve(process, connection) => (3, process, connection),
-            Self::Close(process, gone) => (4, process, u32::from(gone)),
+            Self::Close(process, kept) => (4, process, kept),
             Self::Start(process, connection) => (5, process, connection),
             Self::Proxy(worker) => (6, worker, 0),
         };
@@ -91,7 +95,7 @@ impl Tag {
             1 => Self::Wakeup(process),
             2 => Self::Turn(process),
             3 => Self::Serve(process, low),
-            4 => Self::Close(process, low != 0),
+            4 => Self::Close(process, low),
             5 => Self::Start(process, low),
             _ => Self::Proxy(process),
         }
@@ -125,6 +129,7 @@ pub struct HttpPool {
     pub(super) wheel: TimerWheel,
     pub(super) wheel_timer: Option<Timer>,
     pub(super) connections: Connections,
+    pub(super) asked: AskedRequests,
     pub(super) due: Vec<u32>,
     pub(super) connected: Vec<u32>,
 
@@ -202,6 +207,7 @@ impl HttpPool {
             wheel: TimerWheel::default(),
             wheel_timer: None,
             connections: Connections::default(),
+            asked: AskedRequests::default(),
             due: Vec::new(),
             connected: Vec::new(),
             clients: Vec::new(),
@@ -238,7 +244,7 @@ impl HttpPool {
                 self.connections[connection].parts = job.parts;
                 self.served(engine, process, connection);
             }
-            Tag::Close(process, gone) => self.closed(engine, process, gone),
+            Tag::Close(process, kept) => self.closed(engine, process, kept),
             Tag::Proxy(worker) => self.proxy_acted(engine, worker),
         }
     }
@@ -266,6 +272,7 @@ impl Component for HttpPool {
         self.queue.reset();
         self.proxy.reset();
         self.connections.reset();
+        self.asked.reset();
         self.clients.clear();
         self.free_clients.clear();
         self.client_thread.actions.clear();
@@ -277,6 +284,7 @@ impl Component for HttpPool {
         for (index, process) in self.processes.iter_mut().enumerate() {
             process.restart();
             process.watchdog = Some(engine.add_timer());
+            process.look = Some(engine.add_timer());
             // The master's first look of the run.
             let interval = self.server.watchdog_interval.as_nanos();
             process.watchdog_phase = SimTime::from_nanos(phase.random_range(0..=interval));
@@ -309,6 +317,7 @@ impl Component for HttpPool {
             Event::PeerSilent(connection) => self.peer_silent(engine, connection),
             Event::Watchdog(process) => self.look_at_worker(engine, process),
             Event::Booted(process) => self.booted(engine, process),
+            Event::Look(process) => self.look_at_kept(engine, process),
             Event::Exchange(exchange) => self.exchange_timer(engine, exchange),
         }
         self.record_levels(engine);

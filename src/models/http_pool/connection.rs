@@ -64,6 +64,9 @@ pub struct Connection {
     pub requests: u64,
     /// Which of the client's requests this is.
     pub serial: u64,
+    /// What the server is asked to do, in [`super::asked::AskedRequests`]; known when the client
+    /// has left, too.
+    pub asked: u32,
     pub purpose: Purpose,
     pub client_side: ClientSide,
     pub server_side: ServerSide,
@@ -73,11 +76,20 @@ pub struct Connection {
     pub request_sent: bool,
     /// The request is in the server's socket.
     pub request_arrived: bool,
+    /// The client has closed its end.
+    pub client_closed: bool,
+    /// gthread: its accepting thread watches it for a request, and until when it is kept.
+    pub watched: bool,
+    pub kept_until: SimTime,
+    /// gthread: it is not kept after the answer.
+    pub closes: bool,
     /// Retransmissions of the SYN, of the request, of the SYN-ACK.
     pub syns: u32,
     pub copies: u32,
     pub synacks: u32,
     pub started: SimTime,
+    /// When it stood for the client.
+    pub established: SimTime,
     pub queued: SimTime,
     pub accepted: SimTime,
     /// When a thread took the request up.
@@ -99,16 +111,22 @@ impl Connection {
             request: 0,
             requests: 0,
             serial,
+            asked: NONE,
             purpose,
             client_side: ClientSide::Connecting,
             server_side: ServerSide::Unknown,
             half_open: false,
             request_sent: false,
             request_arrived: false,
+            client_closed: false,
+            watched: false,
+            kept_until: now,
+            closes: false,
             syns: 0,
             copies: 0,
             synacks: 0,
             started: now,
+            established: now,
             queued: now,
             accepted: now,
             taken_up: now,

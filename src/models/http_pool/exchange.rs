@@ -32,7 +32,7 @@ impl HttpPool {
         exchange.asked = now;
         exchange.times = UpstreamTimes::default();
         let (worker, front) = (exchange.worker, exchange.front);
-        let Connection { client, serial, request, .. } = self.connections[front];
+        let Connection { client, serial, request, asked, .. } = self.connections[front];
         let limit = self.proxy.settings.max_conns;
         if limit > 0 && self.proxy.under_way >= limit {
             self.fail(engine, index, Failure::BadGateway);
@@ -49,6 +49,7 @@ impl HttpPool {
             if let Some(timer) = open.network_timer {
                 engine.disarm(timer);
             }
+            self.carry(kept, asked);
             self.ask(engine, kept);
             return;
         }
@@ -59,6 +60,7 @@ impl HttpPool {
         let upstream = self.connections.open(client, serial, Purpose::Request, now);
         let open = &mut self.connections[upstream];
         (open.hop, open.exchange, open.request) = (Hop::Upstream, index, request);
+        self.carry(upstream, asked);
         self.tally.upstream_opened += 1;
         self.proxy.under_way += 1;
         self.proxy.workers[usize::from(worker)].connections += 1;

@@ -1,9 +1,10 @@
-//! What a run counts, and the metrics made of it.
+//! What a run counts, and the figures made of it.
+
+use std::borrow::Cow;
 
 use hdrhistogram::Histogram;
 
 use crate::engine::{SimDuration, SimTime};
-use crate::models::{Metric, Unit};
 use crate::resources::TimeAverage;
 
 /// Why an attempt failed.
@@ -74,10 +75,15 @@ pub struct Tally {
     pub executed: u64,
     pub wasted: u64,
     pub restarts: u64,
-    pub last_outcome: SimTime,
+    last_outcome: SimTime,
     pub last_executed: SimTime,
     pub time: RequestTime,
+    /// Requests being served, now and as of the last outcome.
     busy: TimeAverage,
+    busy_at_outcome: TimeAverage,
+    /// Connections in the accept queue, likewise.
+    queued: TimeAverage,
+    queued_at_outcome: TimeAverage,
 }
 
 /// Latencies of attempts in microseconds.
@@ -91,6 +97,20 @@ impl Default for Histograms {
     fn default() -> Self {
         let histogram = || Histogram::new(3).expect("three digits are allowed");
         Self { ok: histogram(), failed: histogram() }
+    }
+}
+
+impl Histograms {
+    /// Of answered and failed attempts together.
+    fn all(&self) -> Cow<'_, Histogram<u64>> {
+        if self.failed.is_empty() {
+            return Cow::Borrowed(&self.ok);
+        }
+        let mut all = self.ok.clone();
+        // Of the same digits and free to grow, so the sum always fits.
+        let added = all.add(&self.failed);
+        debug_assert!(added.is_ok());
+        Cow::Owned(all)
     }
 }
 
@@ -125,6 +145,20 @@ impl Tally {
         } += 1;
     }
 
+    /// An attempt has ended, or a request was given up: averages run until here.
+    #[inline]
+    pub fn outcome(&mut self, now: SimTime) {
+        self.last_outcome = now;
+        self.busy_at_outcome.clone_from(&self.busy);
+        self.queued_at_outcome.clone_from(&self.queued);
+    }
+
+    /// So many connections are in the accept queue.
+    #[inline]
+    pub fn queue_is(&mut self, now: SimTime, length: usize) {
+        self.queued.set(now, length as u64);
+    }
+
     /// Requests that are being served.
     pub fn being_served(&self) -> u64 {
         self.busy.level()
@@ -145,173 +179,6 @@ fn record(histogram: &mut Histogram<u64>, latency: SimDuration) {
     }
 }
 
-/// What is measured, in the order of [`Tally::measure`].
-pub const METRICS: &[Metric] = &[
-    Metric::headline(
-        "elapsed",
-        Unit::Seconds,
-        "Until the last request of the workload was answered or given up.",
-    ),
-    Metric::headline(
-        "throughput",
-        Unit::PerSecond,
-        "Answered requests for each second of `elapsed`.",
-    ),
-    Metric::headline(
-        "convergence_time",
-        Unit::Seconds,
-        "Until every request had been executed once, so every port has the state that was asked for; nothing when some never were.",
-    ),
-    Metric::headline(
-        "latency.p50",
-        Unit::Seconds,
-        "Median time of the answered attempts, from connect() to the answer.",
-    ),
-    Metric::headline("latency.p95", Unit::Seconds, "95th percentile of the same."),
-    Metric::headline("latency.p99", Unit::Seconds, "99th percentile of the same."),
-    Metric::headline("timeout_share", Unit::Share, "Timeouts for each attempt."),
-    Metric::headline(
-        "wasted_share",
-        Unit::Share,
-        "Share of the executed requests whose client had left.",
-    ),
-    Metric::detail("latency.mean", Unit::Seconds, "Mean time of the answered attempts."),
-    Metric::detail("latency.max", Unit::Seconds, "Longest time of an answered attempt."),
-    Metric::detail("failed_latency.mean", Unit::Seconds, "Mean time of the failed attempts."),
-    Metric::detail("failed_latency.p50", Unit::Seconds, "Median time of the failed attempts."),
-    Metric::detail("requests", Unit::Count, "Requests that clients began."),
-    Metric::detail("ok", Unit::Count, "Attempts that were answered."),
-    Metric::detail("failed", Unit::Count, "Requests that failed in spite of all retries."),
-    Metric::detail("attempts", Unit::Count, "Attempts, the retries included."),
-    Metric::detail("timeouts", Unit::Count, "Attempts that the client gave up."),
-    Metric::detail(
-        "timeouts.connect",
-        Unit::Count,
-        "Of these, before the connection stood for the client.",
-    ),
-    Metric::detail("timeouts.read", Unit::Count, "Of these, after that."),
-    Metric::detail(
-        "http_errors",
-        Unit::Count,
-        "Attempts answered with an error (a killed worker, or the proxy).",
-    ),
-    Metric::detail(
-        "http_errors.bad_gateway",
-        Unit::Count,
-        "Of these, with 502: the proxy could not reach the server.",
-    ),
-    Metric::detail(
-        "http_errors.gateway_timeout",
-        Unit::Count,
-        "Of these, with 504: the server kept the proxy waiting.",
-    ),
-    Metric::detail("resets", Unit::Count, "Attempts whose connection was reset."),
-    Metric::detail(
-        "refused",
-        Unit::Count,
-        "Attempts that were refused because nobody listened; what does not fit is dropped.",
-    ),
-    Metric::detail(
-        "proxy.client_aborts",
-        Unit::Count,
-        "Requests whose client left while the proxy was at them (499).",
-    ),
-    Metric::detail(
-        "proxy.closed",
-        Unit::Count,
-        "Connections that the proxy accepted and closed: no worker_connection was free.",
-    ),
-    Metric::detail(
-        "proxy.upstream.opened",
-        Unit::Count,
-        "Connections that the proxy opened to the server.",
-    ),
-    Metric::detail(
-        "proxy.upstream.reused",
-        Unit::Count,
-        "Requests that the proxy sent on a kept connection.",
-    ),
-    Metric::detail(
-        "proxy.accept_queue.greatest",
-        Unit::Count,
-        "Most connections in the proxy's accept queue.",
-    ),
-    Metric::detail(
-        "proxy.accept_queue.overflows",
-        Unit::Count,
-        "Segments dropped because the proxy's accept queue was full.",
-    ),
-    Metric::detail(
-        "executed",
-        Unit::Count,
-        "Requests that the server executed, for nobody included.",
-    ),
-    Metric::detail("executed.wasted", Unit::Count, "Of these, those whose client had left."),
-    Metric::detail("retransmissions.syn", Unit::Count, "SYNs that clients sent again."),
-    Metric::detail("retransmissions.synack", Unit::Count, "SYN-ACKs that the server sent again."),
-    Metric::detail("retransmissions.data", Unit::Count, "Requests that clients sent again."),
-    Metric::detail(
-        "retransmitted",
-        Unit::Count,
-        "Connections that got into the accept queue by a retransmission.",
-    ),
-    Metric::detail("accept_queue.greatest", Unit::Count, "Most connections in the accept queue."),
-    Metric::detail(
-        "accept_queue.overflows",
-        Unit::Count,
-        "Segments dropped because the accept queue was full (ListenOverflows).",
-    ),
-    Metric::detail(
-        "half_open.drops",
-        Unit::Count,
-        "SYNs dropped because too many handshakes were half open (TCPReqQFullDrop).",
-    ),
-    Metric::detail(
-        "half_open.cookies",
-        Unit::Count,
-        "SYNs answered with a cookie for that reason (TCPReqQFullDoCookies).",
-    ),
-    Metric::detail(
-        "busy",
-        Unit::Count,
-        "Requests being executed, on average until the last outcome.",
-    ),
-    Metric::detail(
-        "cpu_utilisation",
-        Unit::Share,
-        "Busy share of the cores until the end of the run.",
-    ),
-    Metric::detail(
-        "worker_restarts",
-        Unit::Count,
-        "Worker processes that ended and were replaced.",
-    ),
-    Metric::detail(
-        "request_time",
-        Unit::Seconds,
-        "Mean time of the answered requests, from the first attempt to the answer.",
-    ),
-    part("request_time.failed_attempts", "In attempts that failed."),
-    part("request_time.retry_pause", "Pausing between attempts."),
-    part(
-        "request_time.retransmission",
-        "Until the connection was in the accept queue: lost SYNs and ACKs.",
-    ),
-    part("request_time.accept_queue", "In the accept queue, with a proxy in both."),
-    part("request_time.proxy", "In the proxy: its computing, and waiting for its worker."),
-    part("request_time.worker_wait", "Accepted, but waiting for a thread or for the interpreter."),
-    part("request_time.lock", "Waiting for locks, the serial part of a toggle included."),
-    part("request_time.cpu", "Computing, and waiting for a core."),
-    part("request_time.spawn", "In child processes, and waiting for the switch."),
-    part("request_time.wait", "Sleeping or waiting as the handler says."),
-    part("request_time.fan_out", "Waiting for the pool of a toggle-all."),
-    part("request_time.client", "The client's own computing, and the network."),
-];
-
-const fn part(name: &'static str, summary: &'static str) -> Metric {
-    Metric::part(name, "request_time", Unit::Seconds, summary)
-}
-
 /// What the tally does not count itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Outside {
@@ -325,12 +192,13 @@ pub struct Outside {
 }
 
 impl Tally {
-    /// Writes all figures in the order of [`METRICS`].
+    /// Writes all figures in the order of [`super::metrics::METRICS`].
     pub fn measure(&self, outside: &Outside, figures: &mut [f64]) {
         let ok = self.histograms.ok.len() as f64;
         let failed = self.histograms.failed.len() as f64;
         let elapsed = self.last_outcome.as_seconds();
         let timeouts = (self.connect_timeouts + self.read_timeouts) as f64;
+        let attempts = self.histograms.all();
         let converged = self.requests_executed == self.requests;
         let all = [
             elapsed,
@@ -345,6 +213,13 @@ impl Tally {
             quantile(&self.histograms.ok, 1.0),
             ratio(self.failed_nanos as f64 * 1e-9, failed),
             quantile(&self.histograms.failed, 0.50),
+            quantile(&self.histograms.failed, 0.95),
+            quantile(&self.histograms.failed, 0.99),
+            quantile(&self.histograms.failed, 1.0),
+            ratio((self.ok_nanos + self.failed_nanos) as f64 * 1e-9, ok + failed),
+            quantile(&attempts, 0.50),
+            quantile(&attempts, 0.95),
+            quantile(&attempts, 0.99),
             self.requests as f64,
             ok,
             self.requests_failed as f64,
@@ -370,10 +245,11 @@ impl Tally {
             self.data_retransmissions as f64,
             self.retransmitted as f64,
             outside.accept_queue_greatest,
+            ratio(self.queued_at_outcome.area_seconds(self.last_outcome), elapsed),
             outside.overflows,
             outside.half_open_drops,
             outside.cookies,
-            ratio(self.busy_seconds(), elapsed),
+            ratio(self.busy_at_outcome.area_seconds(self.last_outcome), elapsed),
             outside.cpu_utilisation,
             self.restarts as f64,
         ];
@@ -383,15 +259,10 @@ impl Tally {
             *figure = ratio(nanos as f64 * 1e-9, ok);
         }
     }
-
-    /// Until the end of the run, which may lie behind the last outcome: work for nobody counts.
-    fn busy_seconds(&self) -> f64 {
-        self.busy.area_seconds(self.last_outcome)
-    }
 }
 
 impl RequestTime {
-    /// The whole and its parts, in the order of [`METRICS`].
+    /// The whole and its parts, in the order of [`super::metrics::METRICS`].
     fn all(&self) -> [u64; 13] {
         let parts = [
             self.failed_attempts,

@@ -197,6 +197,7 @@ impl HttpPool {
     ) {
         let open = &mut self.connections[connection];
         open.client_side = ClientSide::Established;
+        open.established = engine.now();
         let client = open.client;
         let theirs = client != NONE && open.hop != Hop::Upstream;
         if self.config.clients.timeout_mode == TimeoutMode::Phase && theirs {
@@ -250,6 +251,7 @@ impl HttpPool {
         if open.hop == Hop::Proxy {
             self.proxy_connection_queued(engine);
         } else {
+            self.tally.queue_is(engine.now(), self.queue.len());
             self.connection_queued(engine);
         }
         true
@@ -336,6 +338,7 @@ impl HttpPool {
     pub(super) fn leave<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, connection: u32) {
         let open = &mut self.connections[connection];
         open.client = NONE;
+        open.client_closed = true;
         match (open.server_side, open.client_side) {
             (ServerSide::Accepted(_), _) if open.hop == Hop::Proxy => {
                 self.front_left(engine, connection);
@@ -380,6 +383,7 @@ impl HttpPool {
         for timer in [open.network_timer, open.server_timer].into_iter().flatten() {
             engine.disarm(timer);
         }
+        self.carry(connection, NONE);
         self.connections.close(connection);
     }
 

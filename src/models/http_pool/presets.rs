@@ -61,6 +61,9 @@ const fn overhead_micros(preset: ServerPreset) -> [u64; 8] {
     }
 }
 
+/// gunicorn's `timeout` (`gunicorn/config.py`).
+pub const DEFAULT_WORKER_TIMEOUT: SimDuration = SimDuration::from_whole_seconds(30);
+
 /// Mean time from an arrival until an idle process runs: a wake-up of a sleeping thread.
 const WAKEUP: SimDuration = SimDuration::from_micros(10);
 /// What is added after long idleness, on average. A long sleep in an idle process ends 1.27 ms late
@@ -98,18 +101,22 @@ pub fn resolve(config: &ServerConfig) -> Server {
         worker_connections: config.worker_connections.unwrap_or(1000),
         worker_timeout: config
             .worker_timeout
-            .or((preset == GunicornSync).then_some(SimDuration::from_whole_seconds(30)))
+            .or((preset == GunicornSync).then_some(DEFAULT_WORKER_TIMEOUT))
             .filter(|timeout| preset == GunicornSync && !timeout.is_zero()),
         watchdog_interval: config.watchdog_interval,
         max_requests: if gunicorn { config.max_requests } else { 0 },
         boot_time: config.boot_time,
         listens_from: config.listens_from,
+        // gunicorn's `keepalive` of 0 keeps none.
         keep_alive: config
             .keep_alive
-            .unwrap_or(matches!(preset, WerkzeugThreaded | GunicornGthread)),
-        keep_alive_timeout: config
-            .keep_alive_timeout
-            .or((preset == GunicornGthread).then_some(SimDuration::from_whole_seconds(2))),
+            .unwrap_or(matches!(preset, WerkzeugThreaded | GunicornGthread))
+            && !(gunicorn && config.keep_alive_timeout.is_some_and(SimDuration::is_zero)),
+        keep_alive_timeout: config.keep_alive_timeout.or(match preset {
+            GunicornGthread => Some(SimDuration::from_whole_seconds(2)),
+            // A thread of Werkzeug waits for the next request as it does for the first.
+            _ => config.request_timeout,
+        }),
         request_timeout: config.request_timeout,
         accept_cpu: cpu(config.accept_cpu, 0),
         dispatch_cpu: cpu(config.dispatch_cpu, 1),

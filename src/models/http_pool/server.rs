@@ -38,6 +38,11 @@ pub struct Process {
     /// Pool threads at work, and connections waiting for one.
     pub busy_threads: u32,
     pub pool_queue: VecDeque<u32>,
+    /// Idle kept connections, the oldest first (gthread's `_keep`), when its accepting thread looks
+    /// at them next, and since when it has been waiting.
+    pub kept: VecDeque<u32>,
+    pub look: Option<Timer>,
+    pub waits_since: SimTime,
     /// What the turn of the accepting thread under way handles.
     pub turn_accepts: bool,
     pub turn_dispatches: usize,
@@ -63,6 +68,9 @@ impl Process {
             readable: VecDeque::new(),
             busy_threads: 0,
             pool_queue: VecDeque::new(),
+            kept: VecDeque::new(),
+            look: None,
+            waits_since: SimTime::ZERO,
             turn_accepts: false,
             turn_dispatches: 0,
             watchdog: None,
@@ -84,6 +92,8 @@ impl Process {
         self.readable.clear();
         self.busy_threads = 0;
         self.pool_queue.clear();
+        self.kept.clear();
+        self.waits_since = SimTime::ZERO;
     }
 }
 
@@ -163,7 +173,7 @@ impl HttpPool {
         let of = &self.processes[usize::from(process)];
         let work = scale(work, of.variation);
         let interpreter = of.resources.interpreter;
-        let tag = Tag::Close(process, true).pack();
+        let tag = Tag::Close(process, NONE).pack();
         self.host.submit(engine, tag, &[Step::Cpu { work, interpreter }]);
     }
 
@@ -189,6 +199,7 @@ impl HttpPool {
     ) {
         let now = engine.now();
         while let Some(connection) = self.queue.accept() {
+            self.tally.queue_is(now, self.queue.len());
             if !self.accepted(engine, process, connection) {
                 continue;
             }
@@ -267,10 +278,7 @@ impl HttpPool {
     ) -> JobId {
         self.connections[connection].taken_up = engine.now();
         let open = self.connections[connection];
-        let port = match open.client {
-            NONE => 0,
-            client => self.clients[client as usize].port,
-        };
+        let port = self.asked.port(open.asked);
         let wait = match open.purpose {
             Purpose::Background(index) => {
                 self.config.clients.background.get(index as usize).copied()
@@ -306,7 +314,7 @@ impl HttpPool {
                 let kept = self.finish(engine, connection);
                 let work = self.server.close_cpu;
                 let interpreter = self.processes[usize::from(process)].resources.interpreter;
-                let tag = Tag::Close(process, !kept).pack();
+                let tag = Tag::Close(process, if kept { connection } else { NONE }).pack();
                 self.host.submit(engine, tag, &[Step::Cpu { work, interpreter }]);
             }
         }
@@ -322,14 +330,13 @@ impl HttpPool {
         let wasted = open.client == NONE;
         self.tally.executed += 1;
         self.tally.wasted += u64::from(wasted);
+        let port = self.asked.port(open.asked);
+        if self.asked.execute(open.asked) {
+            self.tally.requests_executed += 1;
+            self.tally.last_executed = now;
+        }
         if !wasted {
-            let client = &mut self.clients[open.client as usize];
-            if client.executed < open.serial {
-                client.executed = open.serial;
-                self.tally.requests_executed += 1;
-                self.tally.last_executed = now;
-            }
-            engine.emit(0, client.port % u64::from(self.config.handler.ports));
+            engine.emit(0, port % u64::from(self.config.handler.ports));
         }
     }
 
@@ -341,11 +348,13 @@ impl HttpPool {
             Hop::Upstream => self.proxy.settings.keepalive > 0,
             Hop::Server | Hop::Proxy => self.config.clients.keep_alive,
         };
-        let keep = here && asked && self.server.keep_alive;
+        let keep = here && asked && self.server.keep_alive && !open.closes;
         if keep {
             open.request_arrived = false;
             open.request_sent = false;
-            if let Some(limit) = self.server.keep_alive_timeout {
+            if let (Some(limit), Accepting::ThreadEach) =
+                (self.server.keep_alive_timeout, self.server.accepting)
+            {
                 self.arm_server_timer(engine, connection, limit);
             }
         } else {
@@ -364,7 +373,7 @@ impl HttpPool {
         &mut self,
         engine: &mut Engine<G>,
         process: u16,
-        gone: bool,
+        kept: u32,
     ) {
         match self.server.accepting {
             Accepting::OneByOne => return self.closed_one(engine, process),
@@ -372,15 +381,27 @@ impl HttpPool {
             Accepting::Pool => {}
         }
         let of = &mut self.processes[usize::from(process)];
+        let full = of.connections >= self.server.worker_connections;
         of.busy_threads -= 1;
-        of.connections -= u32::from(gone);
+        if kept == NONE {
+            of.connections -= 1;
+        } else {
+            self.keep_watching(engine.now(), process, kept);
+        }
+        let of = &mut self.processes[usize::from(process)];
         if let Some(next) = of.pool_queue.pop_front() {
             self.take_thread(engine, process, next);
         }
         if self.is_spent(process) {
             self.retire(engine, process);
         }
-        self.begin_turn(engine, process);
+        if full {
+            // This is what the accepting thread was waiting for.
+            self.look_at_kept(engine, process);
+        } else {
+            self.begin_turn(engine, process);
+            self.arm_look(engine, process);
+        }
     }
 
     fn is_spent(&self, process: u16) -> bool {
@@ -388,10 +409,17 @@ impl HttpPool {
         limit > 0 && self.processes[usize::from(process)].served >= limit
     }
 
-    /// A pool worker that has served enough ends once its connections are gone.
+    /// A pool worker that has served enough ends once its connections are gone; those that it
+    /// keeps go when no thread is at work any more.
     pub(super) fn retire<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
         let of = &mut self.processes[usize::from(process)];
         of.retiring = true;
+        if of.idle && of.busy_threads == 0 {
+            for _ in 0..of.kept.len() {
+                self.close_oldest_kept(engine, process);
+            }
+        }
+        let of = &self.processes[usize::from(process)];
         if of.connections == 0 && of.idle && of.up {
             self.end_process(engine, process);
         }
@@ -441,10 +469,7 @@ impl HttpPool {
             Accepting::ThreadEach => {
                 self.serve(engine, process, connection);
             }
-            Accepting::Pool => {
-                self.processes[usize::from(process)].readable.push_back(connection);
-                self.begin_turn(engine, process);
-            }
+            Accepting::Pool => self.became_readable(engine, process, connection),
         }
     }
 
@@ -456,9 +481,8 @@ impl HttpPool {
         connection: u32,
     ) {
         if self.server.accepting == Accepting::Pool {
-            // Readable: the end of the stream. Noticed when the accepting thread polls.
-            self.processes[usize::from(process)].readable.push_back(connection);
-            self.begin_turn(engine, process);
+            // The end of the stream. Noticed when the accepting thread polls.
+            self.became_readable(engine, process, connection);
         } else {
             self.drop_connection(engine, process, connection);
         }
@@ -473,25 +497,23 @@ impl HttpPool {
         let ServerSide::Accepted(process) = self.connections[connection].server_side else {
             return;
         };
-        if self.server.accepting == Accepting::Pool {
-            self.processes[usize::from(process)].connections -= 1;
-        }
         self.drop_connection(engine, process, connection);
     }
 
     /// The server closes a connection without a request on it. Its client, if it is still there,
     /// finds that out when it uses it.
-    fn drop_connection<G: Copy + From<Event>>(
+    pub(super) fn drop_connection<G: Copy + From<Event>>(
         &mut self,
         engine: &mut Engine<G>,
         process: u16,
         connection: u32,
     ) {
         self.connections[connection].server_side = ServerSide::Closed;
-        if !self.connections[connection].is_wanted() {
-            self.forget(engine, connection);
-        } else if self.is_upstream(connection) {
+        let open = &self.connections[connection];
+        if self.is_upstream(connection) && !open.client_closed {
             self.broken(engine, connection, Failure::Reset);
+        } else if !open.is_wanted() {
+            self.forget(engine, connection);
         }
         let of = &mut self.processes[usize::from(process)];
         if self.server.accepting == Accepting::OneByOne && of.current == connection {

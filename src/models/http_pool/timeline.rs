@@ -4,7 +4,7 @@
 //! A run that is not traced pays one test per event.
 
 use super::component::HttpPool;
-use super::connection::{Hop, NONE, Purpose, ServerSide};
+use super::connection::{ClientSide, Hop, NONE, Purpose, ServerSide};
 use super::measurement::Failure;
 use crate::engine::trace::{Chain, Lane, Link, Trace};
 use crate::engine::{Engine, SimDuration, SimTime};
@@ -88,9 +88,19 @@ impl HttpPool {
         let accepted = at_server && open.server_side != ServerSide::Queued;
         let proxied = open.hop == Hop::Proxy;
         let taken_up = accepted && !proxied && open.taken_up >= open.accepted && open.request_sent;
-        let ends = [(at_server, open.queued), (accepted, open.accepted), (taken_up, open.taken_up)];
+        let connected = open.client_side == ClientSide::Established;
+        // On a kept connection that was before the attempt.
+        let established = open.established.max(open.started);
+        let ends = [
+            (connected, established),
+            (at_server, open.queued),
+            (accepted, open.accepted),
+            (taken_up, open.taken_up),
+        ];
         let third = if proxied { "with the proxy" } else { "waits for a worker" };
-        let names = ["connecting", "accept queue", third, "being served"];
+        // The handshake's last ACK was dropped: the client is connected, the server knows nothing.
+        let dropped = "connected, but not in the accept queue";
+        let names = ["connecting", dropped, "accept queue", third, "being served"];
         let mut start = open.started;
         for (name, (reached, end)) in names.into_iter().zip(ends.into_iter().chain([(false, now)]))
         {
