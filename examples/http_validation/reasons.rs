@@ -25,6 +25,9 @@ pub fn reason(id: &str) -> Option<&'static str> {
         }
         "o03" => "two outcomes; the rarer one, 15 to 16 s in two of six repeats, is not predicted",
         "u01" | "w02" => "two outcomes; both are predicted, the share differs",
+        "x02" => {
+            "the tail rests on how often a thread that is woken for the interpreter comes too late"
+        }
         "o07" => {
             "which users of a burst are admitted hangs on single milliseconds of the accept loop"
         }

@@ -114,6 +114,12 @@ impl Scale {
             return if interval.is_empty() { value } else { format!("{value} ({interval})") };
         }
         let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let Interval { low, high } = estimate.interval;
+        let (below, above) = (estimate.value - low, high - estimate.value);
+        if below.max(above) > 2.0 * below.min(above) {
+            // As of a probability near 0: the figure is not in the middle.
+            return format!("{value} ({interval})");
+        }
         let width = fixed(half_width * self.factor, decimals);
         // What the digits of the figure cannot show is none.
         if width.chars().all(|c| c == '0' || c == '.') {
@@ -252,6 +258,7 @@ mod tests {
         assert_eq!(seconds.interval(mean), "13.21..13.63");
         assert_eq!(seconds.plus_minus(mean), "13.42 ± 0.21");
         assert_eq!(seconds.plus_minus(estimate(1234.5, 1200.0, 1269.0)), "1234 ± 34");
+        assert_eq!(Scale::PLAIN.plus_minus(estimate(0.0, 0.0, 16.1)), "0.0 (0.0..16.1)");
     }
 
     #[test]

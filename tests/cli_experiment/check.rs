@@ -13,10 +13,8 @@ fn three_verdicts() -> String {
 /// A bound from above is no better for replications that were cut off before they got there.
 #[test]
 fn what_was_cut_off_at_the_horizon_is_not_early() {
-    let expectations = [
-        expect("mean", r#""at_most": "40 s""#),
-        expect("p50", r#""at_most": "3600 s""#),
-    ];
+    let expectations =
+        [expect("mean", r#""at_most": "40 s""#), expect("p50", r#""at_most": "3600 s""#)];
     let place = Place::with_scenario("links", &expectations.join(","));
     let whole = stdout(&place.convsim(&["check", "links.json"]));
     assert!(whole.contains("2 held"), "{whole}");

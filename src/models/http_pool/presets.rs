@@ -57,13 +57,16 @@ const fn overhead_micros(preset: ServerPreset) -> [u64; 8] {
         ServerPreset::WerkzeugSingle => [40, 0, 180, 65, 90, 0, 0, 0],
         ServerPreset::WerkzeugThreaded => [90, 130, 310, 160, 145, 80, 65, 40],
         ServerPreset::GunicornSync => [30, 0, 70, 50, 110, 0, 0, 0],
-        ServerPreset::GunicornGthread => [70, 100, 150, 120, 95, 80, 95, 0],
+        ServerPreset::GunicornGthread => [70, 100, 150, 120, 95, 80, 80, 0],
     }
 }
 
 /// gunicorn's `timeout` (`gunicorn/config.py`).
 pub const DEFAULT_WORKER_TIMEOUT: SimDuration = SimDuration::from_whole_seconds(30);
 
+/// How much the time to wake up for the interpreter varies: as the measured host's computing does
+/// (`host.cpu_cv` of `scenarios/http-validation.json`).
+const HANDOFF_CV: f64 = 0.25;
 /// Mean time from an arrival until an idle process runs: a wake-up of a sleeping thread.
 const WAKEUP: SimDuration = SimDuration::from_micros(10);
 /// What is added after long idleness, on average. A long sleep in an idle process ends 1.27 ms late
@@ -127,7 +130,7 @@ pub fn resolve(config: &ServerConfig) -> Server {
         start_cpu: cpu(config.start_cpu, 7),
         handoff_cpu: config.handoff_cpu.clone().or_else(|| {
             let mean = SimDuration::from_micros(micros[6]);
-            (!mean.is_zero()).then_some(DurationDistribution::Exponential { mean })
+            (!mean.is_zero()).then_some(DurationDistribution::Lognormal { mean, cv: HANDOFF_CV })
         }),
         wakeup: wakeup(&config.wakeup, WAKEUP),
         cold_wakeup: wakeup(&config.cold_wakeup, COLD_WAKEUP),

@@ -97,7 +97,7 @@ pub struct ServerConfig {
     #[schemars(extend("x-source" = "measured, cases b08 and b10"))]
     pub resume_cpu: Option<SimDuration>,
     /// What a thread that waits for the interpreter of its process computes to wake up once it is
-    /// free; whoever asks for it meanwhile has it first. Exponential by default: with a
+    /// free; whoever asks for it meanwhile has it first. Lognormal with a coefficient of variation of 0.25 by default: with a
     /// constant one thread may come too late for seconds.
     #[schemars(extend("x-source" = "measured, 1030/s and 1520/s with an empty handler; CPython Python/ceval_gil.c drop_gil, take_gil"))]
     pub handoff_cpu: Option<DurationDistribution>,
