@@ -173,7 +173,9 @@ impl Case {
             server.threads = self.threads;
         }
         server.backlog = Some(self.backlog);
-        server.worker_timeout = self.worker_timeout_s.map(seconds);
+        if server.preset == ServerPreset::GunicornSync {
+            server.worker_timeout = self.worker_timeout_s.map(seconds);
+        }
         server.worker_connections = self.worker_connections;
         let network = &mut config.network;
         network.somaxconn = self.kernel.somaxconn;

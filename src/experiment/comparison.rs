@@ -226,8 +226,11 @@ impl Threshold {
             let samples = Samples::new(pairing, &Sides { first: &scaled, ..sides });
             samples.contrasted(self.statistic, Contrast::Difference, confidence).interval
         };
-        let beyond =
-            if self.change.is_sign_negative() { excess.high < 0.0 } else { excess.low > 0.0 };
+        let (falls, some) = (self.change.is_sign_negative(), samples.count() > 0);
+        if some && (if falls { excess.high.is_infinite() } else { excess.low.is_infinite() }) {
+            return Some(Exceeded::NotBounded);
+        }
+        let beyond = if falls { excess.high < 0.0 } else { excess.low > 0.0 };
         beyond.then_some(Exceeded::Changed(ratio))
     }
 }
@@ -239,6 +242,8 @@ pub enum Exceeded {
     Changed(Estimate),
     /// So many replications of the first and of the second have no figure.
     Missing([Rate; 2]),
+    /// That cannot be told: there are too few replications for an interval.
+    NotBounded,
 }
 
 impl Exceeded {
@@ -247,6 +252,7 @@ impl Exceeded {
     pub fn text(self) -> String {
         let percent = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0);
         match self {
+            Self::NotBounded => "that cannot be told: too few replications bound it".to_owned(),
             Self::Missing([first, second]) => format!(
                 "it did not come about in {} of {} replications of B, in {} of {} of A",
                 second.hits, second.trials, first.hits, first.trials
@@ -268,7 +274,7 @@ impl Exceeded {
     pub fn ratio(self) -> f64 {
         match self {
             Self::Changed(ratio) => ratio.value,
-            Self::Missing(_) => f64::NAN,
+            Self::Missing(_) | Self::NotBounded => f64::NAN,
         }
     }
 }

@@ -123,12 +123,14 @@ pub fn missing_notes(compared: &[Compared]) -> Vec<String> {
 pub fn saved_notes(compared: &[Compared]) -> Vec<String> {
     let note = |one: &Compared| {
         let [difference, ratio] = one.saved?;
-        let notable = |gain: f64| gain.is_finite() && !(0.9..1.1).contains(&gain);
+        // What hardly varies is known exactly, with or without pairs.
+        let tellable = |gain: f64| gain.is_finite() && gain < 1e6;
+        let notable = |gain: f64| tellable(gain) && !(0.9..1.1).contains(&gain);
         if !notable(difference) && !notable(ratio) {
             return None;
         }
         let times = |gain: f64| {
-            if gain.is_finite() { format!("{} times", two_digits(gain)) } else { "-".to_owned() }
+            if tellable(gain) { format!("{} times", two_digits(gain)) } else { "-".to_owned() }
         };
         Some(format!(
             "{}: without pairs the same width would take {} the replications for the ratio, {} for \

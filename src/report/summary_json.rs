@@ -141,7 +141,7 @@ pub(super) fn expectation(
         "verdict": verdict_name(judgement.verdict),
         "got": estimate(judgement.got),
         "source": expectation.source,
-        "origin": expectation.origin,
+        "origin": beside(report, &expectation.origin),
         "configuration": expectation.configuration,
         "metric": expectation.metric,
         "statistic": expectation.statistic,
@@ -152,6 +152,14 @@ pub(super) fn expectation(
     })
 }
 
+/// Where something stands, from the folder of the scenario file: it is the same wherever the command
+/// is given.
+fn beside(report: Report<'_>, origin: &str) -> String {
+    let folder = report.scenario.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let prefix = folder.map(|folder| format!("{}/", folder.display())).unwrap_or_default();
+    origin.strip_prefix(&prefix).unwrap_or(origin).to_owned()
+}
+
 /// What the real system did.
 fn recorded(report: Report<'_>) -> Vec<Value> {
     let one = |recorded: &Recorded| {
@@ -160,7 +168,7 @@ fn recorded(report: Report<'_>) -> Vec<Value> {
             "metric": recorded.metric,
             "values": recorded.values,
             "source": recorded.source,
-            "origin": recorded.origin,
+            "origin": beside(report, &recorded.origin),
         })
     };
     report.scenario.recorded.iter().map(one).collect()

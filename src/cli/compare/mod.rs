@@ -233,6 +233,10 @@ fn answer(
             let means = fail_on.threshold.statistic == Statistic::Mean;
             let Some(sides) = sides(figures, at, means) else { continue };
             let how = fail_on.threshold.exceeded(sides, pairing, *confidence);
+            if how == Some(Exceeded::NotBounded) {
+                eprintln!("--fail-on {}: {}", fail_on.text, Exceeded::NotBounded.text());
+                continue;
+            }
             exceeded.extend(how.map(|how| (fail_on.text.clone(), at.0.clone(), how)));
         }
     }

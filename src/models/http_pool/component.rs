@@ -177,10 +177,8 @@ impl HttpPool {
                     || config.handler.preset == super::HandlerPreset::MuxToggleAll;
                 let interval = config.host.switch_interval;
                 let interpreter = threaded.then(|| host.add_interpreter(interval, Handoff::Fifo));
-                if let Some(interpreter) = interpreter {
-                    if let Some(handoff) = &server.handoff_cpu {
-                        host.set_handoff(interpreter, handoff.sampler());
-                    }
+                if let (Some(interpreter), Some(handoff)) = (interpreter, &server.handoff_cpu) {
+                    host.set_handoff(interpreter, handoff.sampler());
                 }
                 Process::new(programs.add_process(&mut host, interpreter))
             })

@@ -22,6 +22,12 @@ const LOG_SPREAD: f64 = 100.0;
 /// The same where a figure is held against another.
 const BOTH_SPREAD: f64 = 20.0;
 
+/// `mark` times 10 to the power of `decade`, as near as there is a number: a tick is written in full.
+pub(super) fn decimal(mark: f64, decade: i32) -> f64 {
+    let power = libm::pow(10.0, f64::from(decade.unsigned_abs()));
+    if decade < 0 { mark / power } else { mark * power }
+}
+
 impl Axis {
     /// For figures: from 0 unless all of them are far from it; logarithmic when they spread widely.
     #[must_use]
@@ -87,9 +93,7 @@ impl Axis {
         let first = libm::floor(libm::log10(low)) as i32;
         let last = libm::ceil(libm::log10(high)) as i32;
         let all: Vec<f64> = (first..=last)
-            .flat_map(|decade| {
-                marks.iter().map(move |mark| mark * libm::pow(10.0, f64::from(decade)))
-            })
+            .flat_map(|decade| marks.iter().map(move |mark| decimal(*mark, decade)))
             .collect();
         let start = all.iter().copied().rfind(|tick| *tick <= low * (1.0 + 1e-9)).unwrap_or(low);
         let end = all.iter().copied().find(|tick| *tick >= high * (1.0 - 1e-9)).unwrap_or(high);
@@ -234,6 +238,15 @@ mod tests {
 
     fn labels(axis: &Axis) -> Vec<&str> {
         axis.ticks.iter().map(|tick| tick.1.as_str()).collect()
+    }
+
+    #[test]
+    fn ticks_of_decades_are_written_in_full() {
+        let axis = Axis::decades(1.2e-7, 3.0e4);
+        let first: Vec<&str> = axis.ticks.iter().map(|tick| tick.1.as_str()).take(3).collect();
+        assert!(axis.ticks.iter().all(|tick| !tick.1.contains("999")), "{first:?}");
+        assert_eq!(decimal(1.0, -5), 1e-5);
+        assert_eq!((decimal(2.0, -7), decimal(5.0, 3)), (2e-7, 5e3));
     }
 
     #[test]

@@ -133,6 +133,36 @@ pub fn how_many(shown: usize, of: usize) -> String {
     }
 }
 
+/// What tells the rows apart: of points of a sweep the last words of the paths with their values,
+/// and the configuration they start from only where that differs.
+fn row_names(points: &[&StoredPoint]) -> Vec<String> {
+    let start = |point: &StoredPoint| {
+        let places = point.axes.keys().filter_map(|path| {
+            let mark = format!(", {path}=");
+            point.configuration.find(&mark)
+        });
+        places.min()
+    };
+    let base = |point: &StoredPoint| {
+        start(point).map_or(String::new(), |at| point.configuration[..at].to_owned())
+    };
+    let alike = points.iter().all(|point| start(point).is_some())
+        && points.iter().all(|point| base(point) == base(points[0]));
+    let name = |point: &&StoredPoint| {
+        let Some(at) = start(point) else { return point.configuration.clone() };
+        let mut text = point.configuration[if alike { at + 2 } else { 0 }..].to_owned();
+        for path in point.axes.keys() {
+            let last = path.rsplit('.').next().unwrap_or(path);
+            let others = point.axes.keys().filter(|other| other.rsplit('.').next() == Some(last));
+            if others.count() == 1 {
+                text = text.replace(&format!("{path}="), &format!("{}=", last.replace('_', " ")));
+            }
+        }
+        text
+    };
+    points.iter().map(name).collect()
+}
+
 /// The points that get a row, and how many could have: the named configurations, or the sweep where
 /// there is only one.
 fn rows(stored: &Stored) -> (Vec<(usize, &StoredPoint)>, usize) {
@@ -205,7 +235,8 @@ impl Stacks<'_> {
     fn pages(&self) -> Vec<Drawing> {
         let entries = swatches(&self.names);
         let head = MARGIN + 50.0 + legend_height(&entries);
-        let labels: Vec<&str> = self.points.iter().map(|p| p.configuration.as_str()).collect();
+        let labels = row_names(&self.points);
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let pages = Pages::new(labels.len(), Rows::capacity(&labels, head));
         pages.draw(|note, page| {
             let mut drawing = Drawing::new((WIDTH, HEIGHT));
@@ -218,9 +249,10 @@ impl Stacks<'_> {
     }
 
     fn page(&self, drawing: &mut Drawing, top: f64, page: Range<usize>) {
+        let labels = row_names(&self.points);
+        let labels: Vec<&str> = labels[page.clone()].iter().map(String::as_str).collect();
         let (points, widths) = (&self.points[page.clone()], &self.widths[page]);
         let column = self.column;
-        let labels: Vec<&str> = points.iter().map(|p| p.configuration.as_str()).collect();
         // Bars of all pages have one axis.
         let sums = || self.widths.iter().map(|parts| parts.iter().sum::<f64>());
         let scale = Scale::for_values(column.unit(), sums());
@@ -310,7 +342,8 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
     );
     let how_many = how_many(all.len(), count);
     let below = scale.of_difference().heading("difference");
-    let labels: Vec<&str> = compared.iter().map(|(p, _)| p.configuration.as_str()).collect();
+    let labels = row_names(&compared.iter().map(|(point, _)| *point).collect::<Vec<_>>());
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let pages = Pages::new(labels.len(), Rows::capacity(&labels, MARGIN + 62.0));
     pages.draw(|note, page| {
         let (labels, compared) = (&labels[page.clone()], &compared[page]);

@@ -118,7 +118,7 @@ fn tail_axis(most: usize) -> Axis {
     let marks: &[f64] = if most <= 100 { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let first = libm::floor(libm::log10(low)) as i32;
     let shares = (first..=0)
-        .flat_map(|decade| marks.iter().map(move |mark| mark * libm::pow(10.0, f64::from(decade))));
+        .flat_map(|decade| marks.iter().map(move |mark| super::axis::decimal(*mark, decade)));
     let tick = |share: f64| (share, format!("{} %", super::axis::short(share * 100.0)));
     let ticks = shares.filter(|share| (low * 0.999..=1.0).contains(share)).map(tick).collect();
     Axis { low, high: 1.0, log: true, ticks }

@@ -79,10 +79,24 @@ pub fn heat(share: f64) -> RGBColor {
     RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 
+/// Of a colour of sRGB (WCAG 2.2).
+fn relative_luminance(RGBColor(red, green, blue): RGBColor) -> f64 {
+    let linear = |channel: u8| {
+        let share = f64::from(channel) / 255.0;
+        if share <= 0.040_45 { share / 12.92 } else { libm::pow((share + 0.055) / 1.055, 2.4) }
+    };
+    0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+}
+
 /// The colour of letters on [`heat`] of the same share.
 #[must_use]
 pub fn on_heat(share: f64) -> RGBColor {
-    if share > 0.5 { PAPER } else { INK }
+    let ground = relative_luminance(heat(share));
+    let contrast = |ink: RGBColor| {
+        let ink = relative_luminance(ink);
+        (ink.max(ground) + 0.05) / (ink.min(ground) + 0.05)
+    };
+    if contrast(PAPER) > contrast(INK) { PAPER } else { INK }
 }
 
 /// DejaVu Sans, cut down to Latin, Greek, Cyrillic and a few signs.
