@@ -334,6 +334,7 @@ pub fn write_results(
     // comes last.
     folder.remove("manifest.json").map_err(failed)?;
     folder.remove(timeline::FILE).map_err(failed)?;
+    folder.remove_pictures().map_err(failed)?;
     rows.finish().and_then(|file| file.finish()).map_err(failed)?;
     table.finish().and_then(|file| file.finish()).map_err(failed)?;
     folder.write("summary.csv", &summary_rows).map_err(failed)?;

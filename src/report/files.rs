@@ -79,6 +79,27 @@ impl ResultFolder {
         }
     }
 
+    /// Removes the report and the pictures of an earlier run, which would show other results than
+    /// those beside them.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn remove_pictures(&self) -> io::Result<()> {
+        self.remove("report.html")?;
+        let entries = match fs::read_dir(self.0.join("plots")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let path = entry?.path();
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            if matches!(ending, Some("svg" | "png")) {
+                fs::remove_file(path)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the names of finished files last, too.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::summary_json::VERSION;
 use super::timeline::{self, Record};
 use crate::models::Unit;
 use crate::statistics::grouped::group_means;
@@ -280,8 +281,17 @@ impl Stored {
     pub fn read(folder: &Path) -> Result<Self, StoredError> {
         let summary: StoredSummary = read_json(folder, "summary.json")?;
         let manifest: Value = read_json(folder, "manifest.json")?;
-        let record = fs::read_to_string(folder.join(timeline::FILE)).ok();
-        let record = record.and_then(|text| Record::read(&text));
+        if summary.version != VERSION {
+            let path = folder.join("summary.json");
+            let reason =
+                format!("version {} of its format; this convsim reads {VERSION}", summary.version);
+            return Err(StoredError { path, reason });
+        }
+        // A run without pictures has none; one of an earlier format is left out.
+        let record = match folder.join(timeline::FILE).exists() {
+            true => Record::read(&read_json::<Value>(folder, timeline::FILE)?.to_string()),
+            false => None,
+        };
         let mut stored = Self { summary, manifest, values: Vec::new(), record };
         let path = folder.join("results.csv");
         let mut names: Vec<String> =
@@ -378,19 +388,36 @@ impl Stored {
             .iter()
             .map(|point| vec![vec![f64::NAN; most(point)]; columns.len()])
             .collect();
+        let mut rows = vec![0; self.summary.points.len()];
         let mut row = csv::StringRecord::new();
         while reader.read_record(&mut row)? {
             let key = (&row[point_column], &row[name_column]);
             let (Some(&point), Ok(replication)) =
                 (points.get(&key), row[replication_column].parse::<usize>())
             else {
-                continue;
+                let text = format!("it has a row of a point that summary.json has not: {}", key.1);
+                return Err(csv::Error::from(io::Error::other(text)));
             };
-            for (kept, (column, _)) in values[point].iter_mut().zip(&columns) {
-                if let (Some(kept), Ok(figure)) = (kept.get_mut(replication), row[*column].parse())
-                {
-                    *kept = figure;
+            rows[point] += 1;
+            for (kept, (column, name)) in values[point].iter_mut().zip(&columns) {
+                let cell = &row[*column];
+                match (kept.get_mut(replication), cell.parse()) {
+                    (Some(kept), Ok(figure)) => *kept = figure,
+                    (_, Err(_)) if !cell.is_empty() => {
+                        let text = format!("{name} is \"{cell}\" in a row, which is no number");
+                        return Err(csv::Error::from(io::Error::other(text)));
+                    }
+                    _ => {}
                 }
+            }
+        }
+        for (point, rows) in self.summary.points.iter().zip(rows) {
+            if point.replications != rows {
+                let text = format!(
+                    "it has {rows} rows of \"{}\", and summary.json has {} replications",
+                    point.configuration, point.replications
+                );
+                return Err(csv::Error::from(io::Error::other(text)));
             }
         }
         let name = |(values, (_, name)): (Vec<f64>, &(usize, &str))| ((*name).to_owned(), values);

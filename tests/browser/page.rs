@@ -122,7 +122,7 @@ fn a_table_sorts_and_filters(page: &Path) {
         "",
         "const table = document.querySelector('table.sortable');
         const figures = () => [...table.tBodies[0].rows].map((row) => Number(row.cells[1].dataset.value));
-        const button = table.tHead.rows[0].cells[1].querySelector('button');
+        const button = table.tHead.rows[0].cells[1].querySelector('[role=button]');
         const before = figures();
         button.click();
         const up = figures();

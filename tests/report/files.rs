@@ -58,6 +58,12 @@ fn without_plots_there_are_none() {
     let output = tempfile::tempdir().unwrap();
     run(output.path(), &["--no-plots"]);
     assert!(!output.path().join(NAME).join("plots").exists());
+    // Nor are there those of an earlier run, which would show other results.
+    run(output.path(), &[]);
+    run(output.path(), &["--no-plots", "--configuration", "pop 128"]);
+    let folder = output.path().join(NAME);
+    assert!(!folder.join("report.html").exists());
+    assert_eq!(fs::read_dir(folder.join("plots")).unwrap().count(), 0);
     assert!(!output.path().join(NAME).join("timeline.json").exists());
 }
 
@@ -68,6 +74,42 @@ fn a_folder_without_results_is_said_to_be_one() {
         let output = convsim().arg(command).arg(empty.path()).assert().code(2);
         let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
         assert!(text.contains("summary.json"), "{text}");
+    }
+}
+
+/// What does not belong together gives no picture and no answer.
+#[test]
+fn results_that_are_not_those_of_the_summary_are_refused() {
+    let output = tempfile::tempdir().unwrap();
+    run(output.path(), &["--no-plots"]);
+    let folder = output.path().join(NAME);
+    let [rows, summary, timeline] =
+        ["results.csv", "summary.json", "timeline.json"].map(|name| folder.join(name));
+    let (table, document) =
+        (fs::read_to_string(&rows).unwrap(), fs::read_to_string(&summary).unwrap());
+    let first = table.lines().nth(1).unwrap().to_owned();
+    let head = table.lines().next().unwrap();
+    let place = head.split(',').position(|name| name == "packet_loss_duration").unwrap();
+    let spoiled: Vec<&str> = first
+        .split(',')
+        .enumerate()
+        .map(|(at, cell)| if at == place { "abc" } else { cell })
+        .collect();
+    for (what, file, text) in [
+        ("2 rows", &rows, table.replacen(&format!("{first}\n"), "", 1)),
+        ("which is no number", &rows, table.replacen(&first, &spoiled.join(","), 1)),
+        ("of a point that summary.json has not", &rows, table.replacen("pop 128", "pop 127", 1)),
+        ("version 99", &summary, document.replacen("\"version\": 1", "\"version\": 99", 1)),
+        ("EOF", &timeline, "{ \"version\": 2, ".to_owned()),
+    ] {
+        fs::write(file, text).unwrap();
+        for command in ["plot", "report"] {
+            let output = convsim().arg(command).arg(&folder).assert().code(2);
+            let error = String::from_utf8_lossy(&output.get_output().stderr).replace("\n  │ ", " ");
+            assert!(error.contains(what), "{command}, {what}: {error}");
+        }
+        fs::write(&rows, &table).unwrap();
+        fs::write(&summary, &document).unwrap();
     }
 }
 

@@ -10,8 +10,15 @@ function make(name, properties = {}, ...children) {
 function sortable(table) {
   const body = table.tBodies[0];
   table.querySelectorAll("thead th").forEach((heading, column) => {
-    const button = make("button", { type: "button" }, heading.textContent);
+    // No button: a browser does not paint it where the heading is repeated on the next page.
+    const button = make("span", { role: "button", tabIndex: 0 }, heading.textContent);
     heading.replaceChildren(button);
+    button.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        button.click();
+      }
+    });
     button.addEventListener("click", () => {
       const down = heading.getAttribute("aria-sort") === "ascending";
       for (const other of heading.parentNode.children) other.removeAttribute("aria-sort");

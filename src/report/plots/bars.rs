@@ -135,7 +135,7 @@ pub fn how_many(shown: usize, of: usize) -> String {
 
 /// What tells the rows apart: of points of a sweep the last words of the paths with their values,
 /// and the configuration they start from only where that differs.
-fn row_names(points: &[&StoredPoint]) -> Vec<String> {
+pub(super) fn row_names(points: &[&StoredPoint]) -> Vec<String> {
     let start = |point: &StoredPoint| {
         let places = point.axes.keys().filter_map(|path| {
             let mark = format!(", {path}=");

@@ -2,6 +2,7 @@
 //! below a figure, and, on a logarithmic scale, how many exceed it.
 
 use super::axis::Axis;
+use super::bars::row_names;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{Entry, LINE, Look, Panel, heading, legend};
 use super::style::{CURVE, HEIGHT, MARGIN, MOST_SERIES, MUTED, WIDTH, colour, dash};
@@ -28,14 +29,14 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let title = format!("Distribution of {}", column.title());
     let subtitle = super::bars::how_many(chosen, of);
     let top = heading(&mut drawing, &title, &subtitle);
-    let entry = |(index, sample): (usize, &Sample<'_>)| {
+    let entry = |(index, sample): (usize, &Sample)| {
         let (known, all) = (sample.values.len(), sample.replications);
         // What a curve leaves out would flatter it unsaid.
         let of = if known < all { format!(" (figure in {known} of {all})") } else { String::new() };
         Entry { look: Look::Curve(index), text: format!("{}{of}", sample.name) }
     };
     let mut entries: Vec<Entry> = samples.iter().enumerate().map(entry).collect();
-    let none = |sample: &Sample<'_>| Entry {
+    let none = |sample: &Sample| Entry {
         look: Look::Missing(MUTED),
         text: format!("{}: no figure", sample.name),
     };
@@ -77,13 +78,13 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
 /// show.
 #[must_use]
 pub fn is_flat(stored: &Stored, column: &StoredColumn) -> bool {
-    let same = |sample: &Sample<'_>| sample.values.first() == sample.values.last();
+    let same = |sample: &Sample| sample.values.first() == sample.values.last();
     samples(stored, &column.name).0.iter().all(same)
 }
 
 /// The figures of one curve.
-struct Sample<'s> {
-    name: &'s str,
+struct Sample {
+    name: String,
     /// Those that came about, in rising order.
     values: Vec<f64>,
     replications: usize,
@@ -91,7 +92,7 @@ struct Sample<'s> {
 
 /// The samples of all curves, and how many there could be: the named configurations, or the points of
 /// the sweep where there is no other, evenly thinned out.
-fn samples<'s>(stored: &'s Stored, metric: &str) -> (Vec<Sample<'s>>, usize) {
+fn samples(stored: &Stored, metric: &str) -> (Vec<Sample>, usize) {
     let points = stored.summary.points.iter().enumerate();
     let (swept, named): (Vec<_>, Vec<_>) = points.partition(|(_, point)| !point.axes.is_empty());
     let base_only = named.len() == 1 && !swept.is_empty();
@@ -103,13 +104,14 @@ fn samples<'s>(stored: &'s Stored, metric: &str) -> (Vec<Sample<'s>>, usize) {
     } else {
         (0..most).map(|n| chosen[n * (count - 1) / (most - 1)]).collect()
     };
-    let sample = |(index, point): (usize, &'s crate::report::stored::StoredPoint)| {
+    let names = row_names(&chosen.iter().map(|(_, point)| *point).collect::<Vec<_>>());
+    let sample = |((index, _), name): ((usize, _), String)| {
         let all = stored.values(index, metric);
         let mut values: Vec<f64> = all.iter().copied().filter(|v| v.is_finite()).collect();
         values.sort_unstable_by(f64::total_cmp);
-        Sample { name: point.configuration.as_str(), values, replications: all.len() }
+        Sample { name, values, replications: all.len() }
     };
-    (chosen.into_iter().map(sample).collect(), count)
+    (chosen.into_iter().zip(names).map(sample).collect(), count)
 }
 
 /// From one in `most` to all of them.

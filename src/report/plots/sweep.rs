@@ -66,8 +66,20 @@ impl Swept {
 /// A value as the label of a tick: `10k` for 10000.
 fn tick_text(value: &Value) -> String {
     let text = value_text(value);
+    let text = four_digits(&text).filter(|round| round.len() < text.len()).unwrap_or(text);
     let round = value.as_f64().map(short).filter(|round| round.len() < text.len());
     round.unwrap_or(text)
+}
+
+/// The number that `text` begins with to four significant digits, and what follows it.
+fn four_digits(text: &str) -> Option<String> {
+    let end = text.find(' ').unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok().filter(|number| *number != 0.0)?;
+    let decimals = (3 - libm::floor(libm::log10(number.abs())) as i32).max(0) as usize;
+    let round = format!("{number:.decimals$}");
+    let round =
+        if decimals > 0 { round.trim_end_matches('0').trim_end_matches('.') } else { &round };
+    Some(format!("{round}{}", &text[end..]))
 }
 
 fn number(value: &Value) -> Option<f64> {

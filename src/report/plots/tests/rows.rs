@@ -19,6 +19,19 @@ fn a_bar_too_short_to_be_read_has_its_figure_beside_it() {
     assert!(texts.iter().filter(|text| text.ends_with(" s")).count() >= 2, "{texts:?}");
 }
 
+/// Points of a sweep over two parameters: the legend and the rows differ, and are not cut.
+#[test]
+fn names_of_points_tell_them_apart() {
+    let results = stored(grid(), 12);
+    for kind in [Kind::Attribution, Kind::Difference, Kind::Distribution] {
+        for plot in plots(&results, Some(kind), Some("packet_loss_duration")) {
+            let texts = texts(&plot);
+            let cut: Vec<&String> = texts.iter().filter(|text| text.ends_with('…')).collect();
+            assert!(cut.is_empty(), "{kind:?}: {cut:?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_left_out_is_said() {
     let names: Vec<String> = (0..40).map(|n| format!("c{n}")).collect();
