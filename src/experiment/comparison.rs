@@ -252,7 +252,9 @@ impl Exceeded {
     pub fn text(self) -> String {
         let percent = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0);
         match self {
-            Self::NotBounded => "that cannot be told: too few replications bound it".to_owned(),
+            Self::NotBounded => {
+                "it cannot be judged: there are too few replications to bound it".to_owned()
+            }
             Self::Missing([first, second]) => format!(
                 "it did not come about in {} of {} replications of B, in {} of {} of A",
                 second.hits, second.trials, first.hits, first.trials

@@ -34,6 +34,10 @@ fn a_threshold_that_is_exceeded_is_exit_code_1() {
     assert_eq!(code(&compare("large", "small", "convergence_time.mean:+5%")), 0);
     assert_eq!(code(&compare("large", "small", "convergence_time.max:-5%")), 1);
     assert_eq!(code(&compare("large", "large", "convergence_time.mean:+0%")), 0);
+    // Ten replications bound no p99.
+    let output = compare("large", "large", "convergence_time.p99:+5%");
+    assert_eq!(code(&output), 1);
+    assert!(stdout(&output).contains("undecided: convergence_time.p99:+5%"), "{}", stdout(&output));
 }
 
 /// A figure that is 0 has no ratio to it, and one that never comes about has none at all.

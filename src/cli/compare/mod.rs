@@ -53,7 +53,8 @@ pub struct Arguments {
     configurations: Vec<String>,
     #[command(flatten)]
     changes: Changes,
-    /// Exit with 1 when B is surely worse than A by more, e.g. 'convergence_time.p99:+5%'
+    /// Exit with 1 when B is surely worse than A by more, e.g. 'convergence_time.p95:+5%', or when
+    /// there are too few replications to judge that
     #[arg(long, value_name = "METRIC.STATISTIC:+N%")]
     fail_on: Vec<String>,
     /// Compare as independent even where replications could be paired
@@ -233,10 +234,6 @@ fn answer(
             let means = fail_on.threshold.statistic == Statistic::Mean;
             let Some(sides) = sides(figures, at, means) else { continue };
             let how = fail_on.threshold.exceeded(sides, pairing, *confidence);
-            if how == Some(Exceeded::NotBounded) {
-                eprintln!("--fail-on {}: {}", fail_on.text, Exceeded::NotBounded.text());
-                continue;
-            }
             exceeded.extend(how.map(|how| (fail_on.text.clone(), at.0.clone(), how)));
         }
     }
@@ -315,7 +312,8 @@ fn show(
     }
     for (threshold, name, how) in exceeded {
         let of = if name.is_empty() { String::new() } else { format!(" ({name})") };
-        text.push_str(&format!("\nexceeded: {threshold}{of}: {}\n", how.text()));
+        let what = if *how == Exceeded::NotBounded { "undecided" } else { "exceeded" };
+        text.push_str(&format!("\n{what}: {threshold}{of}: {}\n", how.text()));
     }
     print(&text)
 }
