@@ -105,6 +105,15 @@ impl KeptValues {
         self.values(point, column).iter().zip(cut).map(value).collect()
     }
 
+    /// Whether replications of `point` were cut off, and some lack the figure of `column`.
+    #[must_use]
+    pub fn lacks_what_was_cut_off(&self, point: usize, column: usize) -> bool {
+        let missing = self.values(point, column).iter().filter(|value| value.is_nan()).count();
+        self.points
+            .get(&point)
+            .is_some_and(|kept| kept.cut.iter().any(|cut| *cut) && missing as u64 > kept.failed)
+    }
+
     /// How many replications did not converge, of those that did not fail.
     #[must_use]
     pub fn not_converged(&self, point: usize) -> Rate {

@@ -7,7 +7,7 @@
 
 use std::io;
 
-use super::row::RowSink;
+use super::row::{RowSink, Status};
 use super::schedule::Batch;
 use super::summary::{MetricSummary, PointSummary};
 use super::{KeptValues, all_points};
@@ -36,7 +36,13 @@ pub fn attained(
 ) -> (f64, bool) {
     let column = columns.iter().position(|column| column.name == precision.metric);
     let metric = column.and_then(|column| summary.metrics.get(column));
-    let got = metric.map_or(f64::NAN, |m| relative_half_width(m, precision.statistic));
+    let failures = summary.failures();
+    let cut = summary.replications - failures > summary.count(Status::Converged);
+    let got = metric.map_or(f64::NAN, |m| {
+        // Those that were cut off before it came about would have changed it.
+        let missing = m.count + failures < summary.replications;
+        if cut && missing { f64::INFINITY } else { relative_half_width(m, precision.statistic) }
+    });
     (got, got <= precision.relative)
 }
 
@@ -80,7 +86,8 @@ pub fn settle_replications(
             let values = kept.values(batch.point, column).to_vec();
             let (unit, run) = (columns[column].metric.unit, &scenario.run);
             let summary = MetricSummary::of_unit(unit, values, run.confidence, run.group());
-            let known = relative_half_width(&summary, precision.statistic) <= precision.relative;
+            let known = relative_half_width(&summary, precision.statistic) <= precision.relative
+                && !kept.lacks_what_was_cut_off(batch.point, column);
             let next = more(done, scenario.run.group()).min(precision.max_replications);
             batch.replications = done..next;
             reached[batch.point] = Some(known);

@@ -26,6 +26,26 @@ fn the_most_replications_allowed_stand_in_the_report_too() {
     assert_eq!(code(&place.convsim(&["report", "outputs/links"])), 0);
     let report = place.read("outputs/links/report.html");
     assert!(report.contains("after 15 replications, the most allowed"), "no note in the report");
+    // What was cut off is not known from the others, however alike these are.
+    let cut = place.convsim(&[
+        "run",
+        "links.json",
+        "--no-plots",
+        "--configuration",
+        "large",
+        "--horizon",
+        "27 s",
+        "--replications",
+        "10..20",
+        "--until",
+        "convergence_time<=50%",
+        "--output",
+        "cut",
+    ]);
+    assert!(stdout(&cut).contains("convergence_time is not bounded"), "{}", stdout(&cut));
+    let summary: serde_json::Value =
+        serde_json::from_str(&place.read("cut/links/summary.json")).unwrap();
+    assert_eq!(summary["points"][0]["precision"]["reached"], false);
     // Points that end with different numbers of replications converged all the same.
     let output = place.convsim(&[
         "run",

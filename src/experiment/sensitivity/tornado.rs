@@ -25,10 +25,18 @@ pub fn effects(figures: &[Vec<f64>], statistic: Statistic, confidence: f64) -> (
     let Some((base, ends)) = figures.split_first() else {
         return (Estimate::UNKNOWN, Effects::new(Vec::new(), (0, 0)));
     };
+    // What some replications lack is not known from the others.
+    let complete = |values: &[f64]| values.iter().all(|value| value.is_finite());
+    let figure = |values: &[f64]| {
+        if complete(values) { estimate(values, statistic, confidence) } else { Estimate::UNKNOWN }
+    };
     let effect = |(parameter, ends): (usize, &[Vec<f64>])| {
-        let figure = |values: &[f64]| estimate(values, statistic, confidence);
         let (low, high) = (&ends[0], &ends[1]);
-        let swing = change(low, high, statistic, confidence);
+        let swing = if complete(low) && complete(high) {
+            change(low, high, statistic, confidence)
+        } else {
+            Estimate::UNKNOWN
+        };
         let measures = vec![
             ("at the low end", figure(low)),
             ("at the high end", figure(high)),
@@ -40,9 +48,9 @@ pub fn effects(figures: &[Vec<f64>], statistic: Statistic, confidence: f64) -> (
         let rank = reach.into_iter().chain([swing.value.abs()]).fold(0.0, f64::max);
         Effect { parameter, measures, rank }
     };
-    let complete = figures.iter().filter(|values| values.iter().all(|v| v.is_finite())).count();
+    let used = figures.iter().filter(|values| complete(values)).count();
     let effects = ends.chunks_exact(2).enumerate().map(effect).collect();
-    (estimate(base, statistic, confidence), Effects::new(effects, (complete, figures.len())))
+    (figure(base), Effects::new(effects, (used, figures.len())))
 }
 
 #[cfg(test)]
@@ -69,5 +77,18 @@ mod tests {
         let (_, swing) = first.measures[2];
         assert!((swing.value - 10.0).abs() < 1e-9 && swing.interval.half_width() < 1e-9);
         assert_eq!(effects.used, (5, 5));
+    }
+
+    #[test]
+    fn an_end_that_some_replications_lack_is_not_known_from_the_others() {
+        let mut figures: Vec<Vec<f64>> = (0..5).map(|p| vec![f64::from(p), 9.0, 7.0]).collect();
+        figures[2][1] = f64::NAN;
+        let (base, effects) = effects(&figures, Statistic::Mean, 0.95);
+        assert!(base.value.is_finite());
+        let of = |parameter| effects.effects.iter().find(|e| e.parameter == parameter).unwrap();
+        assert!(of(0).measures[0].1.value.is_finite());
+        assert!(of(0).measures[1].1.value.is_nan() && of(0).measures[2].1.value.is_nan());
+        assert!(of(1).measures.iter().all(|measure| measure.1.value.is_finite()));
+        assert_eq!(effects.used, (4, 5));
     }
 }

@@ -74,14 +74,15 @@ function whatIf({ confidence, axes, metrics, points }) {
   const panel = section.querySelector(".panel");
   panel.append(make("div", { className: "choices" }, ...labels, link, toggle), figures);
 
-  function show(point) {
+  // Pictures are marked only with what somebody chose.
+  function show(point, chosen = true) {
     selects.forEach((select, axis) => { select.value = point.at[axis]; });
     const pairs = axes.map(({ path, values }, axis) => [path, values[point.at[axis]]]);
     link.href = "#" + new URLSearchParams(pairs);
     figures.replaceChildren(...metrics.map((metric, index) => article(metric, point.figures[index])));
     figures.append(make("p", { className: "muted" },
       `${point.replications} replications, ${point.not_converged} did not converge`));
-    for (const figure of document.querySelectorAll("figure[data-plot]")) {
+    for (const figure of chosen ? document.querySelectorAll("figure[data-plot]") : []) {
       mark(figure, point.marks.filter(({ plot }) => plot === Number(figure.dataset.plot)));
     }
   }
@@ -111,12 +112,13 @@ function whatIf({ confidence, axes, metrics, points }) {
       for (const [name, value] of Object.entries(sides)) box.setAttribute(name, value);
       svg.append(box);
     }
-    if (!spots.length) figure.append(make("figcaption", {}, "The choice is not in this picture."));
+    const where = spots.length ? "Outlined: what is chosen above." : "The choice is not in this picture.";
+    figure.append(make("figcaption", {}, where));
   }
   function restore() {
     const asked = new URLSearchParams(location.hash.slice(1));
     const wanted = axes.map(({ path, values }) => values.indexOf(asked.get(path)));
-    show(nearest(wanted, -1));
+    show(nearest(wanted, -1), location.hash.length > 1);
   }
   addEventListener("hashchange", restore);
   restore();
