@@ -1,5 +1,6 @@
 //! What several subcommands understand.
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -33,11 +34,18 @@ pub struct RunChanges {
 impl RunChanges {
     /// Adds them to what the loader is asked for; they win over `--set`.
     pub fn add_to(&self, options: &mut LoadOptions) {
-        let set = &mut options.set;
-        set.extend(self.seed.map(|seed| format!("run.seed={seed}")));
-        set.extend(self.seeding.as_ref().map(|seeding| format!("run.seeding={seeding}")));
-        set.extend(self.antithetic.then(|| "run.antithetic=true".to_owned()));
-        set.extend(self.horizon.as_ref().map(|horizon| format!("run.horizon={horizon}")));
+        if let Some(seed) = self.seed {
+            options.fix("run.seed", seed, format!("--seed {seed}"));
+        }
+        if let Some(seeding) = &self.seeding {
+            options.fix("run.seeding", seeding, format!("--seeding {seeding}"));
+        }
+        if self.antithetic {
+            options.fix("run.antithetic", true, "--antithetic".to_owned());
+        }
+        if let Some(horizon) = &self.horizon {
+            options.fix("run.horizon", horizon, format!("--horizon {horizon}"));
+        }
     }
 }
 
@@ -58,7 +66,9 @@ impl Changes {
     /// What the loader is asked for.
     pub fn load_options(&self) -> LoadOptions {
         let mut options = LoadOptions { set: self.set.clone(), ..LoadOptions::default() };
-        options.set.extend(self.replications.map(|n| format!("run.replications={n}")));
+        if let Some(number) = self.replications {
+            options.fix("run.replications", number, format!("--replications {number}"));
+        }
         self.run.add_to(&mut options);
         options
     }
@@ -85,9 +95,20 @@ struct Replications {
     most: Option<u64>,
 }
 
+impl fmt::Display for Replications {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.most {
+            None => write!(f, "{}", self.fewest),
+            Some(most) => write!(f, "{}..{most}", self.fewest),
+        }
+    }
+}
+
 /// A figure with its relative precision.
 #[derive(Clone, Debug)]
 struct Until {
+    /// As it was written.
+    text: String,
     metric: String,
     statistic: &'static str,
     relative: f64,
@@ -100,22 +121,29 @@ impl Stopping {
         self.until.is_none() && self.replications.is_some_and(|asked| asked.most.is_none())
     }
 
+    /// The fewest and the most as they were written, where nothing beside says when it is enough.
+    pub fn range_alone(&self) -> Option<String> {
+        let range = self.replications.filter(|asked| asked.most.is_some() && self.until.is_none());
+        range.map(|range| range.to_string())
+    }
+
     /// Adds it to what the loader is asked for; it wins over `--set`.
     pub fn add_to(&self, options: &mut LoadOptions) {
-        let set = &mut options.set;
-        if let Some(Replications { fewest, most }) = self.replications {
-            set.push(format!("run.replications={fewest}"));
-            if self.until.is_none() {
-                set.extend(most.map(|most| format!("run.precision.max_replications={most}")));
+        if let Some(asked) = self.replications {
+            let written = || format!("--replications {asked}");
+            options.fix("run.replications", asked.fewest, written());
+            if let (Some(most), None) = (asked.most, &self.until) {
+                options.fix("run.precision.max_replications", most, written());
             }
         }
-        if let Some(Until { metric, statistic, relative }) = &self.until {
+        if let Some(until) = &self.until {
+            let Until { metric, statistic, relative, .. } = until;
             let mut precision =
                 json!({ "metric": metric, "statistic": statistic, "relative": relative });
             if let Some(most) = self.replications.and_then(|replications| replications.most) {
                 precision["max_replications"] = json!(most);
             }
-            set.push(format!("run.precision={precision}"));
+            options.fix("run.precision", precision, format!("--until {}", until.text));
         }
     }
 }
@@ -177,7 +205,8 @@ fn parse_until(text: &str) -> Result<Until, String> {
             Some((metric, statistic))
         })
         .unwrap_or((figure, "mean"));
-    Ok(Until { metric: metric.to_owned(), statistic, relative: percent / 100.0 })
+    let (text, metric) = (text.to_owned(), metric.to_owned());
+    Ok(Until { text, metric, statistic, relative: percent / 100.0 })
 }
 
 /// Which part of the tasks.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::experiment::expectation::settle_expectations;
 use crate::experiment::{self, Judgement, RowSink, Verdict};
+use crate::report::Report;
 use crate::report::checked::{checked_csv, checked_json, checked_markdown};
 use crate::report::expectations::{Detail, expectation_list};
 use crate::report::files::ResultFolder;
-use crate::report::{Report, junit};
+use crate::report::junit::{Suite, junit};
 use crate::scenario::{MetricColumn, Scenario};
 use clap::Args;
 
@@ -79,18 +80,17 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, CliError> {
     }
     print_all(arguments.format, &all)?;
     if let Some((folder, name)) = junit_file {
-        let reports: Vec<Report<'_>> = all.iter().map(Checked::report).collect();
-        let written = folder.write(&name, junit::junit(&reports).as_bytes());
+        let suites: Vec<Suite<'_>> = all
+            .iter()
+            .map(|checked| Suite { report: checked.report(), failures: checked.failures })
+            .collect();
+        let written = folder.write(&name, junit(&suites).as_bytes());
         written.map_err(|error| Problem::Write { folder: folder.path().to_owned(), error })?;
     }
     let judgements = || all.iter().flat_map(|checked| &checked.judgements);
     let missed = judgements().any(|j| matches!(j.verdict, Verdict::Missed | Verdict::Undecided));
-    let failures = all.iter().any(|checked| checked.failures > 0);
-    Ok(match (missed, failures) {
-        (true, _) => Outcome::Missed,
-        (false, true) => Outcome::Failures,
-        (false, false) => Outcome::Fine,
-    })
+    let failures = all.iter().map(|checked| checked.failures).sum();
+    Ok(Outcome::of(!missed, failures))
 }
 
 /// The end of the tables, or all of it in another form.

@@ -101,10 +101,21 @@ enum Command {
 enum Outcome {
     /// All is well.
     Fine,
-    /// A model failed in some replications.
-    Failures,
     /// An expectation, a threshold or a comparison failed.
     Missed,
+    /// A model failed in some replications: worse news than a miss, and maybe why it missed.
+    Failures,
+}
+
+impl Outcome {
+    /// Of a question that was `met` or not, after so many replications that failed.
+    const fn of(met: bool, failures: u64) -> Self {
+        match (failures, met) {
+            (1.., _) => Self::Failures,
+            (0, false) => Self::Missed,
+            (0, true) => Self::Fine,
+        }
+    }
 }
 
 /// How a command line ended.

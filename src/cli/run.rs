@@ -71,11 +71,36 @@ impl Arguments {
         let mut options = LoadOptions::from(&self.overrides);
         self.stopping.add_to(&mut options);
         self.run.add_to(&mut options);
-        let mut scenarios = load_all(&self.files, &options)?;
+        let mut scenarios = self.load(&options)?;
         if self.stopping.is_fixed() {
             scenarios.iter_mut().for_each(|scenario| scenario.run.precision = None);
         }
         Ok((scenarios, options))
+    }
+
+    /// The scenarios. That none says until when there are enough replications is told as what it
+    /// is.
+    fn load(&self, options: &LoadOptions) -> Result<Vec<Scenario>, CliError> {
+        let loaded = load_all(&self.files, options);
+        let Some(range) = self.stopping.range_alone().filter(|_| loaded.is_err()) else {
+            return loaded;
+        };
+        let mut plain = LoadOptions::from(&self.overrides);
+        self.run.add_to(&mut plain);
+        let Ok(scenarios) = load_all(&self.files, &plain) else { return loaded };
+        let Some(without) = scenarios.iter().find(|scenario| scenario.run.precision.is_none())
+        else {
+            return loaded;
+        };
+        let problem = format!(
+            "--replications {range} says how many there may be of {}, but nothing says when they \
+             are enough",
+            without.name
+        );
+        let allowed = "one number; or a range with --until, for instance --until \
+                       'convergence_time<=2%'; or run.precision in the file"
+            .to_owned();
+        Err(Problem::Argument { problem, allowed }.into())
     }
 }
 
@@ -94,6 +119,8 @@ pub fn run(
             refuse_others(&folder, scenario, Some(shard), arguments.fresh)?;
         }
     }
+    // Before anything is written, as a file that may grow no further is noted by a signal too.
+    let interrupt = Interrupt::watch(words, signals).map_err(Problem::Signals)?;
     let folders: Vec<ResultFolder> = scenarios
         .iter()
         .map(|scenario| {
@@ -106,7 +133,6 @@ pub fn run(
         .zip(&folders)
         .map(|(scenario, folder)| open_store(scenario, folder, arguments.fresh))
         .collect::<Result<_, _>>()?;
-    let interrupt = Interrupt::watch(words, signals).map_err(Problem::Signals)?;
     let mut outcome = Outcome::Fine;
     for ((scenario, folder), store) in scenarios.iter().zip(&folders).zip(&mut stores) {
         if arguments.check_determinism {

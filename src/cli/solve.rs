@@ -366,7 +366,7 @@ impl Asked {
             document: solve_document(&report),
             json: solve_json(&report),
             csv: solve_csv(&report).map_err(Problem::Start)?,
-            outcome: outcome(answered, failed),
+            outcome: Outcome::of(answered, failed),
         })
     }
 
@@ -385,6 +385,13 @@ impl Asked {
             .filter(wanted)
             .map(|(index, point)| (*index, point.configuration.clone()))
             .unzip();
+        if points.len() < 2 {
+            let problem = format!("there is nothing to choose from but {}", names.join(", "));
+            let allowed = "two candidates or more: several --configuration, or a --parameter with \
+                           several values"
+                .to_owned();
+            return Err(Problem::Argument { problem, allowed }.into());
+        }
         let settings = self.settings(points.len());
         let objective = Objective { least, indifference, statistic: figure.statistic };
         let count = points.len();
@@ -404,16 +411,8 @@ impl Asked {
             document: best_document(&report),
             json: best_json(&report),
             csv: best_csv(&report).map_err(Problem::Start)?,
-            outcome: outcome(matches!(best.chosen, Chosen::One(_)), failed),
+            outcome: Outcome::of(matches!(best.chosen, Chosen::One(_)), failed),
         })
-    }
-}
-
-const fn outcome(answered: bool, failed: u64) -> Outcome {
-    match (answered, failed) {
-        (_, 1..) => Outcome::Failures,
-        (true, 0) => Outcome::Fine,
-        (false, 0) => Outcome::Missed,
     }
 }
 

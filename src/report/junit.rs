@@ -1,42 +1,78 @@
 //! Expectations as JUnit XML, which CI servers show.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use super::Report;
 use super::expectations::{bounds, expected_text, got_text, subject};
 use crate::experiment::Verdict;
 
-/// The whole document: a suite for each scenario, a case for each expectation.
+/// A scenario that was checked.
+#[derive(Clone, Copy)]
+pub struct Suite<'a> {
+    /// What it expects, and what came out.
+    pub report: Report<'a>,
+    /// Replications that could not go on.
+    pub failures: u64,
+}
+
+/// The whole document: a suite for each scenario, a case for each expectation, and one for the
+/// replications that could not go on, if there are any.
 #[must_use]
-pub fn junit(reports: &[Report<'_>]) -> String {
+pub fn junit(checked: &[Suite<'_>]) -> String {
     let mut suites = String::new();
-    let (mut tests, mut failures, mut skipped) = (0, 0, 0);
-    for &report in reports {
-        let counts = suite(&mut suites, report);
-        tests += counts.0;
-        failures += counts.1;
-        skipped += counts.2;
+    let mut all = Counts::default();
+    for &one in checked {
+        let counts = suite(&mut suites, one);
+        all.tests += counts.tests;
+        all.failures += counts.failures;
+        all.errors += counts.errors;
+        all.skipped += counts.skipped;
     }
     format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"convsim\" \
-         tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">\n\
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"convsim\" {all}>\n\
          {suites}</testsuites>\n"
     )
 }
 
-fn suite(text: &mut String, report: Report<'_>) -> (usize, usize, usize) {
+/// Cases by what became of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    tests: usize,
+    failures: usize,
+    errors: usize,
+    skipped: usize,
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tests, failures, errors, skipped } = self;
+        write!(
+            f,
+            "tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\""
+        )
+    }
+}
+
+fn suite(text: &mut String, Suite { report, failures: failed }: Suite<'_>) -> Counts {
     let count = |wanted: fn(Verdict) -> bool| {
         report.judgements.iter().filter(|judgement| wanted(judgement.verdict)).count()
     };
-    let tests = report.judgements.len();
-    let failures = count(|verdict| matches!(verdict, Verdict::Missed | Verdict::Undecided));
-    let skipped = count(|verdict| verdict == Verdict::Skipped);
+    let errors = usize::from(failed > 0);
+    let counts = Counts {
+        tests: report.judgements.len() + errors,
+        failures: count(|verdict| matches!(verdict, Verdict::Missed | Verdict::Undecided)),
+        errors,
+        skipped: count(|verdict| verdict == Verdict::Skipped),
+    };
     let name = escaped(&report.scenario.name);
-    let _ = writeln!(
-        text,
-        "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" \
-         skipped=\"{skipped}\">"
-    );
+    let _ = writeln!(text, "  <testsuite name=\"{name}\" {counts}>");
+    if failed > 0 {
+        let _ = writeln!(
+            text,
+            "    <testcase classname=\"{name}\" name=\"every replication runs to its end\"><error \
+             type=\"failed\" message=\"{failed} replications failed\"/></testcase>"
+        );
+    }
     for (expectation, judgement) in report.scenario.expectations.iter().zip(report.judgements) {
         let case =
             escaped(&format!("{} {}", subject(expectation), bounds(report.columns, expectation)));
@@ -65,7 +101,7 @@ fn suite(text: &mut String, report: Report<'_>) -> (usize, usize, usize) {
         );
     }
     text.push_str("  </testsuite>\n");
-    (tests, failures, skipped)
+    counts
 }
 
 /// Text for XML; characters that XML cannot have are replaced.

@@ -1,5 +1,6 @@
 //! The texts that users read, on made-up figures.
 
+use super::junit::{Suite, junit};
 use super::*;
 use crate::engine::{SimDuration, SimTime};
 use crate::experiment::comparison::{Compared, Pairing, Sides, compare};
@@ -267,7 +268,9 @@ fn the_manifest() {
 
 #[test]
 fn expectations_as_junit() {
-    insta::assert_snapshot!(with_report(two_points(), 40, |report| junit::junit(&[report])));
+    insta::assert_snapshot!(with_report(two_points(), 40, |report| {
+        junit(&[Suite { report, failures: 0 }, Suite { report, failures: 3 }])
+    }));
 }
 
 #[test]

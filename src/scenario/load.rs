@@ -81,6 +81,7 @@ fn build(
         problems.add(Problem::OutOfRange { value, allowed }, "run.horizon", origin);
     }
     refuse_odd_pairs(&tree, &run, sources, problems);
+    refuse_low_cap(&tree, &run, sources, problems);
     let mut builder = PointBuilder::new(&tree, connection_names, run.horizon, sources, problems);
     let points = builder.build(&design);
     let recorded = builder.recorded_files();
@@ -142,6 +143,20 @@ fn build(
 
 fn text_at(tree: &Node, key: &str) -> String {
     tree.get(key).and_then(Node::as_text).unwrap_or_default().to_owned()
+}
+
+/// The most replications must not be fewer than the fewest, unless the command line asks for a
+/// number that the file does not.
+fn refuse_low_cap(tree: &Node, run: &RunEntry, sources: &Sources, problems: &mut Problems) {
+    let Some(precision) = &run.precision else { return };
+    let fewest = tree.nearest([RUN, "replications"].into_iter()).origin;
+    if precision.max_replications < run.replications && sources.argument(fewest).is_none() {
+        let origin = tree.nearest([RUN, "precision", "max_replications"].into_iter()).origin;
+        let allowed = format!("at least {}, as run.replications", run.replications);
+        let problem =
+            Problem::OutOfRange { value: precision.max_replications.to_string(), allowed };
+        problems.add(problem, "run.precision.max_replications", Some(origin));
+    }
 }
 
 /// Antithetic replications come in pairs.

@@ -4,6 +4,7 @@
 //! The changes are made in the tree of values, so that the changed scenario could be written as a
 //! file that means the same, and everything after this needs to know only files.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -33,6 +34,8 @@ pub(super) const SWEEP_PARTS: [&str; 4] = ["sweep", "zip", "sample", "sweep_from
 pub struct LoadOptions {
     /// `path=value`: fixes a parameter in every configuration.
     pub set: Vec<String>,
+    /// What a user wrote for an item of `set`, by its place, where that is not `--set ITEM`.
+    pub written: BTreeMap<usize, String>,
     /// `path=v1,v2` or `path=range`: an axis of the sweep; `path,path=v1,v2;w1,w2`: lists that
     /// advance together. Replaces the file's axis of that path.
     pub vary: Vec<String>,
@@ -61,6 +64,7 @@ impl Default for LoadOptions {
     fn default() -> Self {
         Self {
             set: Vec::new(),
+            written: BTreeMap::new(),
             vary: Vec::new(),
             vary_options: Vec::new(),
             design: None,
@@ -75,6 +79,12 @@ impl Default for LoadOptions {
 }
 
 impl LoadOptions {
+    /// Fixes `path`, for which a user wrote `written`.
+    pub fn fix(&mut self, path: &str, value: impl std::fmt::Display, written: String) {
+        self.written.insert(self.set.len(), written);
+        self.set.push(format!("{path}={value}"));
+    }
+
     /// Whether they change which points there are.
     #[must_use]
     pub fn change_points(&self) -> bool {
@@ -95,8 +105,12 @@ pub fn apply(
     warnings: &mut Vec<String>,
 ) {
     let mut overrides = Overrides { tree, sources, problems, warnings };
-    let fixed: Vec<Assignment> =
-        options.set.iter().filter_map(|text| overrides.read_set(text)).collect();
+    let fixed: Vec<Assignment> = options
+        .set
+        .iter()
+        .enumerate()
+        .filter_map(|(place, text)| overrides.read_set(text, options.written.get(&place)))
+        .collect();
     let mut varied: Vec<(&'static str, Variation)> = Vec::new();
     for (index, text) in options.vary.iter().enumerate() {
         let option = options.vary_options.get(index).copied().unwrap_or(VARY);
@@ -139,11 +153,26 @@ pub(super) struct Overrides<'a> {
 }
 
 impl Overrides<'_> {
-    fn read_set(&mut self, text: &str) -> Option<Assignment> {
+    fn read_set(&mut self, text: &str, written: Option<&String>) -> Option<Assignment> {
+        if let Some(written) = written {
+            return self.read_written(text, written.clone());
+        }
         let (path_text, argument, value_at) = self.read_paths("--set", text)?;
         let path = self.read_path("--set", path_text, argument, 0)?;
         let value = self.value_node(&text[value_at.offset..], argument, value_at.start);
         Some(Assignment { path, value })
+    }
+
+    /// `path=value` for which the user wrote something else, which is shown as a whole.
+    fn read_written(&mut self, text: &str, written: String) -> Option<Assignment> {
+        let argument = self.sources.add(COMMAND_LINE.to_owned(), PathBuf::new(), written);
+        let (path, value) = text.split_once('=')?;
+        let path = Path::read(path, argument, 0)
+            .map_err(|problem| self.problems.add(problem, "", Some(argument)))
+            .ok()?;
+        let value = self.value_node(value, argument, 0).to_json();
+        let value = Node::from_json(&value, argument);
+        Some(Assignment { path: path.meant_by(argument), value })
     }
 
     /// JSON if it is JSON, otherwise the text itself.

@@ -37,6 +37,13 @@ pub enum Step {
 }
 
 impl Path {
+    /// The path as what the whole of `origin` means.
+    pub fn meant_by(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self.segments.iter_mut().for_each(|segment| segment.origin = origin);
+        self
+    }
+
     /// Reads a path. `origin` is that of the text, which starts `offset` bytes after it (for
     /// instance 1 behind a quotation mark).
     ///

@@ -110,6 +110,8 @@ fn what_is_not_there_is_exit_code_2_and_says_what_is() {
     for threshold in ["convergence_time", "convergence_time.mean:5%", "convergence_time.p98:+5%"] {
         assert!(compare(&["large", "small", "--fail-on", threshold]).contains("no threshold"));
     }
+    let never = compare(&["large", "small", "--fail-on", "convergence_time.mean:-150%"]);
+    assert!(never.contains("can never be exceeded"), "{never}");
 }
 
 #[test]

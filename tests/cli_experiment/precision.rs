@@ -127,3 +127,40 @@ fn a_precision_that_cannot_be_is_refused() {
     let unknown = place.convsim(&["run", "links.json", "--until", "convergence<=2%"]);
     assert!(stderr(&unknown).contains("convergence_time"), "{}", stderr(&unknown));
 }
+
+#[test]
+fn a_mistake_in_an_option_shows_that_option() {
+    let place = Place::with_scenario("links", "");
+    let wrong = |words: &[&str]| {
+        let output = place.convsim(&[&["run", "links.json"], words].concat());
+        assert_eq!(code(&output), 2, "{words:?}");
+        stderr(&output)
+    };
+    let text = wrong(&["--horizon", "abc"]);
+    assert!(text.contains("--horizon abc") && !text.contains("--set"), "{text}");
+    let text = wrong(&["--until", "convergence<=2%"]);
+    assert!(text.contains("--until convergence<=2%") && !text.contains("--set"), "{text}");
+    let text = wrong(&["--replications", "3", "--antithetic"]);
+    assert!(text.contains("--replications 3") && !text.contains("--set"), "{text}");
+    let text = wrong(&["--replications", "10..20"]);
+    assert!(text.contains("but nothing"), "{text}");
+    assert!(!text.contains("--set"), "{text}");
+}
+
+#[test]
+fn a_cap_below_the_replications_of_the_file_is_refused() {
+    let run = r#", "run": { "replications": 40,
+        "precision": { "metric": "convergence_time", "relative": 0.02, "max_replications": 20 } }"#;
+    let place = Place::empty();
+    place.write(
+        "capped.json",
+        &format!(
+            r#"{{ "name": "capped", "components": {{ "o": {{ "model": "orchagent" }} }}{run} }}"#
+        ),
+    );
+    let output = place.convsim(&["run", "capped.json"]);
+    assert_eq!(code(&output), 2);
+    let text = stderr(&output);
+    assert!(text.contains("at least 40, as run.replications"), "{text}");
+    assert!(text.contains("capped.json:2"), "{text}");
+}

@@ -115,6 +115,14 @@ fn what_cannot_be_asked_says_what_can() {
             "--target",
             "not_converged<=1%",
         ]),
+        wrong(&[
+            "--minimise",
+            "packet_loss_duration",
+            "--indifference",
+            "1 s",
+            "--configuration",
+            "large",
+        ]),
     ];
     insta::assert_snapshot!("solve_problems", texts.join("\n"));
 }

@@ -238,11 +238,7 @@ fn answer(
         }
     }
     show(arguments, question, pairing, &blocks, &exceeded)?;
-    Ok(match (exceeded.is_empty(), first.failed + second.failed) {
-        (false, _) => Outcome::Missed,
-        (true, 0) => Outcome::Fine,
-        (true, _) => Outcome::Failures,
-    })
+    Ok(Outcome::of(exceeded.is_empty(), first.failed + second.failed))
 }
 
 fn show(
@@ -349,6 +345,11 @@ fn parse_threshold(text: &str) -> Result<FailOn, CliError> {
         .and_then(|number| number.trim_end().parse().ok())
         .filter(|percent: &f64| percent.is_finite())
         .ok_or_else(bad)?;
+    if percent < -100.0 {
+        let problem = format!("\"{text}\" can never be exceeded: nothing falls by more than 100 %");
+        let allowed = "a fall of at most 100 %, such as :-5%, or a rise, such as :+5%".to_owned();
+        return Err(Problem::Argument { problem, allowed }.into());
+    }
     let threshold = Threshold { statistic, change: percent / 100.0 };
     Ok(FailOn { text: text.to_owned(), metric: metric.to_owned(), threshold })
 }

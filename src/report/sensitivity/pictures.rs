@@ -38,6 +38,77 @@ fn labels(report: &SensitivityReport<'_>, effects: &[Effect]) -> Vec<String> {
     effects.iter().map(label).collect()
 }
 
+/// A picture with a row for each parameter, on as many pages as that takes.
+struct Picture<'r> {
+    report: &'r SensitivityReport<'r>,
+    /// The figure, as it is said.
+    figure: String,
+    /// Below the title.
+    what: String,
+    /// What the colours stand for.
+    names: [String; 2],
+    /// Height above the rows.
+    above: f64,
+    axis: Axis,
+    /// Below the axis.
+    below: String,
+}
+
+impl Picture<'_> {
+    /// Draws `effects`; `beside` is the text at the right of a row, `rows` what is in them.
+    fn pages(
+        &self,
+        effects: &[Effect],
+        beside: impl Fn(&Effect) -> Option<String>,
+        rows: impl Fn(&mut Drawing, &Rows, &[Effect]),
+    ) -> Vec<Drawing> {
+        let Self { report, figure, what, names, above, axis, below } = self;
+        let title = format!("What the {figure} depends on");
+        let pages = Pages::new(effects.len(), Rows::capacity(&labels(report, effects), *above));
+        pages.draw(|note, page| {
+            let effects = &effects[page];
+            let mut drawing = Drawing::new((WIDTH, HEIGHT));
+            let top = heading(&mut drawing, &title, &joined(&[note, what]));
+            let top = legend_above(&mut drawing, &swatches(names), top);
+            let texts: Vec<Option<String>> = effects.iter().map(&beside).collect();
+            let widths = texts.iter().flatten().map(|text| text_width(text, TEXT) + 24.0);
+            let room = widths.fold(0.0, f64::max);
+            let labels = labels(report, effects);
+            let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+            let frame = Rows::draw(&mut drawing, &labels, top + 4.0, axis.clone(), below, room);
+            rows(&mut drawing, &frame, effects);
+            for (index, text) in texts.into_iter().enumerate() {
+                let place = (WIDTH - MARGIN, frame.middle(index));
+                if let Some(text) = text {
+                    drawing.text(place, text, INK, Align::Right);
+                }
+            }
+            drawing
+        })
+    }
+}
+
+/// A bar from `line` to the estimate, with its interval.
+fn bar(
+    drawing: &mut Drawing,
+    frame: &Rows,
+    (line, which): (f64, usize),
+    (top, bottom): (f64, f64),
+    (estimate, factor): (Estimate, f64),
+) {
+    let at = frame.x(estimate.value * factor);
+    let area = Area { left: line.min(at), right: line.max(at), top, bottom };
+    drawing.marks.push(Mark::Box { area, colour: colour(which), opacity: 1.0 });
+    whisker(drawing, frame, f64::midpoint(top, bottom), estimate, factor);
+}
+
+/// The estimates with the ends of their intervals, as they are shown.
+fn shown(estimates: impl Iterator<Item = Estimate>, factor: f64) -> impl Iterator<Item = f64> {
+    estimates.flat_map(move |estimate| {
+        [estimate.value, estimate.interval.low, estimate.interval.high].map(|v| v * factor)
+    })
+}
+
 /// The figure at both ends of each parameter's range, around the figure as the scenario stands.
 fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> {
     let effects = &analysis.effects.effects;
@@ -47,51 +118,35 @@ fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> 
     let ends = |effect: &Effect| -> [Estimate; 2] {
         [0, 1].map(|end| effect.measures.get(end).map_or(Estimate::UNKNOWN, |m| m.1))
     };
-    let values = effects.iter().flat_map(&ends).flat_map(|estimate| {
-        [estimate.value, estimate.interval.low, estimate.interval.high].map(|v| v * factor)
-    });
+    let values = shown(effects.iter().flat_map(&ends), factor);
     let (least, most) = extent(values.chain([base * factor]));
-    let axis = Axis::linear(least, most);
-
-    let names = ["low end of the range", "high end of the range"].map(str::to_owned);
-    let above = MARGIN + 60.0 + LINE;
     let figure = analysis.figure.text(report.columns).replace('_', " ");
-    let title = format!("What the {figure} depends on");
     let percent = report.confidence * 100.0;
-    let what = format!("one parameter at a time, with {percent} % intervals; line: as it stands");
-    let pages = Pages::new(effects.len(), Rows::capacity(&labels(report, effects), above));
-    pages.draw(|note, page| {
-        let effects = &effects[page];
-        let mut drawing = Drawing::new((WIDTH, HEIGHT));
-        let top = heading(&mut drawing, &title, &joined(&[note, &what]));
-        let top = legend_above(&mut drawing, &swatches(&names), top);
-        let swings: Vec<String> = effects
-            .iter()
-            .filter_map(|effect| Some(scale.plus_minus(effect.measures.get(2)?.1)))
-            .collect();
-        let widest = swings.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
-        let labels = labels(report, effects);
-        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-        let below = scale.heading(&figure);
-        let axis = axis.clone();
-        let frame = Rows::draw(&mut drawing, &labels, top + 4.0, axis, &below, widest + 24.0);
+    let picture = Picture {
+        report,
+        what: format!("one parameter at a time, with {percent} % intervals; line: as it stands"),
+        names: ["low end of the range", "high end of the range"].map(str::to_owned),
+        above: MARGIN + 60.0 + LINE,
+        axis: Axis::linear(least, most),
+        below: scale.heading(&figure),
+        figure,
+    };
+    let swing = |effect: &Effect| Some(scale.plus_minus(effect.measures.get(2)?.1));
+    picture.pages(effects, swing, |drawing, frame, effects| {
         let line = frame.x(base * factor);
-        frame.data(&mut drawing, |drawing| {
+        frame.data(drawing, |drawing| {
             for (index, effect) in effects.iter().enumerate() {
                 for (end, estimate) in ends(effect).into_iter().enumerate() {
                     if !estimate.value.is_finite() || !base.is_finite() {
                         continue;
                     }
-                    let at = frame.x(estimate.value * factor);
                     let half = (frame.step * 0.32).min(13.0);
                     // Both ends may lie on one side: each has its own half of the row.
-                    let (top, bottom) = match end {
+                    let rows = match end {
                         0 => (frame.middle(index) - half, frame.middle(index)),
                         _ => (frame.middle(index), frame.middle(index) + half),
                     };
-                    let area = Area { left: line.min(at), right: line.max(at), top, bottom };
-                    drawing.marks.push(Mark::Box { area, colour: colour(end), opacity: 1.0 });
-                    whisker(drawing, &frame, f64::midpoint(top, bottom), estimate, factor);
+                    bar(drawing, frame, (line, end), rows, (estimate, factor));
                 }
             }
             if base.is_finite() {
@@ -99,10 +154,6 @@ fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> 
                 drawing.line(ends, MUTED, 1.5);
             }
         });
-        for (index, text) in swings.into_iter().enumerate() {
-            drawing.text((WIDTH - MARGIN, frame.middle(index)), text, INK, Align::Right);
-        }
-        drawing
     })
 }
 
@@ -116,58 +167,51 @@ fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> {
     let measures = |effect: &Effect| {
         places.map(|place| effect.measures.get(place).map_or(Estimate::UNKNOWN, |m| m.1))
     };
-    let values = effects.iter().flat_map(&measures).flat_map(|estimate| {
-        [estimate.value, estimate.interval.low, estimate.interval.high].map(|v| v * factor)
-    });
+    let values = shown(effects.iter().flat_map(&measures), factor);
     let (least, most) = extent(values.chain(if sobol { [0.0, 1.0] } else { [0.0, 0.0] }));
-    let axis = Axis::linear(least, most);
     let names = if sobol {
         ["first-order: by itself", "total: with all it does together with others"]
     } else {
         ["μ*: change over the whole range", "σ: how much that change varies"]
     };
     let names = names.map(str::to_owned);
-    let above = MARGIN + 60.0 + legend_height(&swatches(&names));
     let figure = analysis.figure.text(report.columns).replace('_', " ");
     let percent = report.confidence * 100.0;
     let what = if sobol { "shares of the variance (Sobol)" } else { "elementary effects (Morris)" };
-    let title = format!("What the {figure} depends on");
-    let what = format!("{what} over the ranges, with {percent} % bootstrap intervals");
-    let pages = Pages::new(effects.len(), Rows::capacity(&labels(report, effects), above));
-    pages.draw(|note, page| {
-        let effects = &effects[page];
-        let mut drawing = Drawing::new((WIDTH, HEIGHT));
-        let top = heading(&mut drawing, &title, &joined(&[note, &what]));
-        let top = legend_above(&mut drawing, &swatches(&names), top);
-        let labels = labels(report, effects);
-        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-        let below = if sobol { "share of the variance".to_owned() } else { scale.heading(&figure) };
-        let axis = axis.clone();
-        let frame = Rows::draw(&mut drawing, &labels, top + 4.0, axis, &below, 0.0);
-        let zero = frame.x(0.0);
-        frame.data(&mut drawing, |drawing| {
-            for (index, effect) in effects.iter().enumerate() {
-                for (place, estimate) in measures(effect).into_iter().enumerate() {
-                    if !estimate.value.is_finite() {
-                        continue;
+    let picture = Picture {
+        report,
+        what: format!("{what} over the ranges, with {percent} % bootstrap intervals"),
+        above: MARGIN + 60.0 + legend_height(&swatches(&names)),
+        names,
+        axis: Axis::linear(least, most),
+        below: if sobol { "share of the variance".to_owned() } else { scale.heading(&figure) },
+        figure,
+    };
+    picture.pages(
+        effects,
+        |_| None,
+        |drawing, frame, effects| {
+            let zero = frame.x(0.0);
+            frame.data(drawing, |drawing| {
+                for (index, effect) in effects.iter().enumerate() {
+                    for (place, estimate) in measures(effect).into_iter().enumerate() {
+                        if !estimate.value.is_finite() {
+                            continue;
+                        }
+                        let half = (frame.step * 0.34).min(15.0);
+                        let middle = frame.middle(index);
+                        let rows = if place == 0 {
+                            (middle - half, middle - 1.0)
+                        } else {
+                            (middle + 1.0, middle + half)
+                        };
+                        bar(drawing, frame, (zero, place), rows, (estimate, factor));
                     }
-                    let at = frame.x(estimate.value * factor);
-                    let half = (frame.step * 0.34).min(15.0);
-                    let middle = frame.middle(index);
-                    let (top, bottom) = if place == 0 {
-                        (middle - half, middle - 1.0)
-                    } else {
-                        (middle + 1.0, middle + half)
-                    };
-                    let area = Area { left: zero.min(at), right: zero.max(at), top, bottom };
-                    drawing.marks.push(Mark::Box { area, colour: colour(place), opacity: 1.0 });
-                    whisker(drawing, &frame, f64::midpoint(top, bottom), estimate, factor);
                 }
-            }
-            drawing.line(vec![(zero, frame.area.top), (zero, frame.area.bottom)], MUTED, 1.5);
-        });
-        drawing
-    })
+                drawing.line(vec![(zero, frame.area.top), (zero, frame.area.bottom)], MUTED, 1.5);
+            });
+        },
+    )
 }
 
 /// An interval over the end of a bar.

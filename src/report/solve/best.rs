@@ -64,6 +64,20 @@ pub fn best_document(report: &BestReport<'_>) -> Document {
         scale.bound(objective.indifference),
         percent(report.settings.confidence),
     ));
+    let candidates = report.names.iter().zip(&report.best.candidates);
+    let left_out: Vec<&str> = candidates
+        .filter(|(_, candidate)| candidate.missing > 0)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if !left_out.is_empty() {
+        document.note(format!(
+            "{} of the {count} candidates {} no mean, as some replications have no figure, so that \
+             the probability is about the others only: {}",
+            left_out.len(),
+            if left_out.len() == 1 { "has" } else { "have" },
+            left_out.join(", ")
+        ));
+    }
     document
 }
 

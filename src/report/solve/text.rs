@@ -260,10 +260,11 @@ fn certainty(report: &SolveReport<'_>) -> String {
     let settings = report.settings;
     format!(
         "sure to {}: every \"yes\" and every \"no\" above holds, all at once; for that each \
-         interval is at {} ({} values that could be looked at, up to {} looks at each)",
+         interval is at {} ({} value{} that could be looked at, up to {} looks at each)",
         percent(settings.confidence),
         percent(settings.each()),
         settings.values,
+        if settings.values == 1 { "" } else { "s" },
         settings.looks().count()
     )
 }
