@@ -10,6 +10,7 @@ use crate::report::checked::{checked_csv, checked_json, checked_markdown};
 use crate::report::expectations::{Detail, expectation_list};
 use crate::report::files::ResultFolder;
 use crate::report::junit::{Suite, junit};
+use crate::report::terminal::wrapped;
 use crate::scenario::{MetricColumn, Scenario};
 use clap::Args;
 
@@ -128,6 +129,9 @@ fn section(checked: &Checked) -> String {
     } else {
         format!("{name}\n{table}")
     };
+    if let Some(note) = alike(&checked.judgements) {
+        text.push_str(&wrapped("- ", &note));
+    }
     if checked.failures > 0 {
         text.push_str(&format!(
             "{} replications failed with a fault in the model; convsim run shows them\n",
@@ -136,6 +140,18 @@ fn section(checked: &Checked) -> String {
     }
     text.push('\n');
     text
+}
+
+/// Says of how many expectations what is rare would not have shown.
+fn alike(judgements: &[Judgement]) -> Option<String> {
+    let alike = || judgements.iter().filter(|judgement| judgement.alike);
+    let fewest = alike().map(|judgement| judgement.replications).min()?;
+    let count = alike().count();
+    Some(format!(
+        "{count} expectation{}: all replications gave the same figure, so that its interval has no \
+         width; what happens in fewer than one of some {fewest} would not have shown",
+        if count == 1 { "" } else { "s" },
+    ))
 }
 
 fn closing_line(all: &[Checked]) -> String {

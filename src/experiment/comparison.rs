@@ -227,7 +227,7 @@ impl Threshold {
             samples.contrasted(self.statistic, Contrast::Difference, confidence).interval
         };
         let (falls, some) = (self.change.is_sign_negative(), samples.count() > 0);
-        if some && (if falls { excess.high.is_infinite() } else { excess.low.is_infinite() }) {
+        if !some || (if falls { excess.high.is_infinite() } else { excess.low.is_infinite() }) {
             return Some(Exceeded::NotBounded);
         }
         let beyond = if falls { excess.high < 0.0 } else { excess.low > 0.0 };
@@ -244,9 +244,17 @@ pub enum Exceeded {
     Missing([Rate; 2]),
     /// That cannot be told: there are too few replications for an interval.
     NotBounded,
+    /// That cannot be told: so many replications of the first and of the second were cut off.
+    CutOff([u64; 2]),
 }
 
 impl Exceeded {
+    /// Whether nothing is known to be exceeded, only not to be kept.
+    #[must_use]
+    pub const fn is_undecided(self) -> bool {
+        matches!(self, Self::NotBounded | Self::CutOff(_))
+    }
+
     /// What happened, in words.
     #[must_use]
     pub fn text(self) -> String {
@@ -255,6 +263,10 @@ impl Exceeded {
             Self::NotBounded => {
                 "it cannot be judged: there are too few replications to bound it".to_owned()
             }
+            Self::CutOff([first, second]) => format!(
+                "it cannot be judged: {second} replications of B and {first} of A were cut off at \
+                 the horizon or with the event budget spent"
+            ),
             Self::Missing([first, second]) => format!(
                 "it did not come about in {} of {} replications of B, in {} of {} of A",
                 second.hits, second.trials, first.hits, first.trials
@@ -276,7 +288,7 @@ impl Exceeded {
     pub fn ratio(self) -> f64 {
         match self {
             Self::Changed(ratio) => ratio.value,
-            Self::Missing(_) | Self::NotBounded => f64::NAN,
+            Self::Missing(_) | Self::NotBounded | Self::CutOff(_) => f64::NAN,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Whether what a scenario expects came out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use super::known::{Known, Reading};
 use super::row::{Row, RowSink, Status};
 use super::schedule::Batch;
-use crate::models::Unit;
 use crate::scenario::{Expectation, MetricColumn, RelativeTo, Scenario, Statistic};
 use crate::statistics::grouped::{group_means, mean_estimate, quantile_ranks};
 use crate::statistics::paired::{Contrast, Pairs};
@@ -42,6 +42,11 @@ pub struct Judgement {
     pub replications: u64,
     /// How many of them have the figure.
     pub count: u64,
+    /// How many have bounds of it only, as they were cut off.
+    pub cut: u64,
+    /// Whether all replications gave the same figure though they differ otherwise, so that its
+    /// interval has no width: what is rarer than they are many did not show.
+    pub alike: bool,
 }
 
 /// The figures that a scenario's expectations need, and no others.
@@ -52,13 +57,16 @@ pub struct KeptValues {
 
 #[derive(Clone, Debug, Default)]
 struct KeptPoint {
-    /// Figures by column, in the order of replications.
-    columns: BTreeMap<usize, Vec<f64>>,
-    /// Whether what the scenario asks for had not come about when the replication ended.
-    cut: Vec<bool>,
+    /// By column.
+    columns: BTreeMap<usize, KeptColumn>,
     replications: u64,
+    /// At the horizon, or with the event budget spent.
+    cut: u64,
     failed: u64,
     converged: u64,
+    /// The hash over the events of the first replication, and whether others have another.
+    fingerprint: Option<u64>,
+    differ: bool,
 }
 
 impl KeptValues {
@@ -68,50 +76,73 @@ impl KeptValues {
         let mut kept = Self::default();
         for expectation in &scenario.expectations {
             let Some(places) = Places::of(scenario, columns, expectation) else { continue };
-            kept.keep(places.point, places.column);
+            kept.keep(columns, places.point, places.column);
             if let Some((other, _)) = places.relative_to {
-                kept.keep(other, places.column);
+                kept.keep(columns, other, places.column);
             }
         }
         kept
     }
 
-    /// For the figures of `columns` at `points`.
+    /// For the metrics number `wanted` of `columns` at `points`.
     #[must_use]
-    pub fn of(points: &[usize], columns: &[usize]) -> Self {
+    pub fn of(columns: &[MetricColumn], points: &[usize], wanted: &[usize]) -> Self {
         let mut kept = Self::default();
         for &point in points {
-            columns.iter().for_each(|&column| kept.keep(point, Some(column)));
+            wanted.iter().for_each(|&column| kept.keep(columns, point, Some(column)));
         }
         kept
     }
 
-    /// The figures of `column` at `point`, replication by replication, NaN where there is none.
+    fn column(&self, point: usize, column: usize) -> Option<&KeptColumn> {
+        self.points.get(&point)?.columns.get(&column)
+    }
+
+    /// The figures of `column` at `point`, replication by replication, NaN where there is none, where
+    /// it never came about and where, as the replication was cut off, it is not known.
     #[must_use]
     pub fn values(&self, point: usize, column: usize) -> &[f64] {
-        self.points
-            .get(&point)
-            .and_then(|kept| kept.columns.get(&column))
-            .map_or(&[], Vec::as_slice)
+        self.column(point, column).map_or(&[], |kept| kept.exact.as_slice())
     }
 
-    /// The same, where a time that had not come about when the replication was cut off is longer
-    /// than any: infinite.
-    fn times_or_never(&self, point: usize, column: usize, unit: Unit) -> Vec<f64> {
-        let cut = self.points.get(&point).map_or(&[][..], |kept| kept.cut.as_slice());
-        let value = |(&value, &cut): (&f64, &bool)| {
-            if value.is_nan() && cut && unit == Unit::Seconds { f64::INFINITY } else { value }
-        };
-        self.values(point, column).iter().zip(cut).map(value).collect()
+    /// What they are at least and at most; NaN where there is none.
+    fn bounds(&self, point: usize, column: usize) -> [Vec<f64>; 2] {
+        let Some(kept) = self.column(point, column) else { return [Vec::new(), Vec::new()] };
+        let mut bounds = [kept.exact.clone(), kept.exact.clone()];
+        for (&replication, known) in &kept.bounded {
+            bounds[0][replication] = known.low;
+            bounds[1][replication] = known.high;
+        }
+        bounds
     }
 
-    /// Whether replications of `point` were cut off, and some lack the figure of `column`.
+    /// Whether in some replications of `point` the figure of `column` is not known, as they were
+    /// cut off, or never came about.
     #[must_use]
     pub fn lacks_what_was_cut_off(&self, point: usize, column: usize) -> bool {
-        let missing = self.values(point, column).iter().filter(|value| value.is_nan()).count();
-        self.points
-            .get(&point)
-            .is_some_and(|kept| kept.cut.iter().any(|cut| *cut) && missing as u64 > kept.failed)
+        self.column(point, column).is_some_and(|kept| !kept.bounded.is_empty())
+    }
+
+    /// How many replications of `point` were cut off, so that figures of theirs are not known.
+    #[must_use]
+    pub fn cut_off(&self, point: usize) -> u64 {
+        self.points.get(&point).map_or(0, |kept| kept.cut)
+    }
+
+    /// Whether all replications of `point` have the same figure in `column` though not the same
+    /// events.
+    fn are_alike(&self, point: usize, column: usize) -> bool {
+        let differ = self.points.get(&point).is_some_and(|kept| kept.differ);
+        let values = self.values(point, column);
+        differ && values.windows(2).all(|pair| pair[0] == pair[1])
+    }
+
+    /// In how many replications the figure of `column` has bounds only, at one of `points` or more.
+    fn cut(&self, points: impl Iterator<Item = usize>, column: usize) -> u64 {
+        let bounded = points.filter_map(|point| Some(self.column(point, column)?.bounded.iter()));
+        let open =
+            |(replication, known): (&usize, &Known)| (!known.is_exact()).then_some(*replication);
+        bounded.flatten().filter_map(open).collect::<BTreeSet<_>>().len() as u64
     }
 
     /// How many replications did not converge, of those that did not fail.
@@ -140,10 +171,10 @@ impl KeptValues {
         self.points.values().map(|kept| kept.failed).sum()
     }
 
-    fn keep(&mut self, point: usize, column: Option<usize>) {
+    fn keep(&mut self, columns: &[MetricColumn], point: usize, column: Option<usize>) {
         let kept = self.points.entry(point).or_default();
         if let Some(column) = column {
-            kept.columns.entry(column).or_default();
+            kept.columns.entry(column).or_insert_with(|| KeptColumn::new(columns, column));
         }
     }
 }
@@ -154,11 +185,36 @@ impl RowSink for KeptValues {
         kept.replications += 1;
         kept.failed += u64::from(row.status.is_failure());
         kept.converged += u64::from(row.status == Status::Converged);
-        kept.cut.push(row.status != Status::Converged && !row.status.is_failure());
-        for (&column, values) in &mut kept.columns {
-            values.push(row.figures.get(column).copied().unwrap_or(f64::NAN));
-        }
+        kept.cut += u64::from(row.status.is_cut_off());
+        kept.differ |= *kept.fingerprint.get_or_insert(row.fingerprint) != row.fingerprint;
+        kept.columns.values_mut().for_each(|column| column.take(row));
         Ok(())
+    }
+}
+
+/// The figures of a metric, in the order of replications.
+#[derive(Clone, Debug)]
+struct KeptColumn {
+    reading: Reading,
+    /// NaN where there is none or it is not known.
+    exact: Vec<f64>,
+    /// By replication, what is known of figures that are not: never, or bounds.
+    bounded: BTreeMap<usize, Known>,
+}
+
+impl KeptColumn {
+    fn new(columns: &[MetricColumn], column: usize) -> Self {
+        let reading = Reading::new(columns, column);
+        Self { reading, exact: Vec::new(), bounded: BTreeMap::new() }
+    }
+
+    fn take(&mut self, row: &Row) {
+        let known = self.reading.of(row);
+        let exact = if known.exact().is_finite() { known.low } else { f64::NAN };
+        if known.is_some() && exact.is_nan() {
+            self.bounded.insert(self.exact.len(), known);
+        }
+        self.exact.push(exact);
     }
 }
 
@@ -220,7 +276,14 @@ fn judge_one(
 ) -> Judgement {
     let Some(places) = Places::of(scenario, columns, expectation) else {
         let got = Estimate::UNKNOWN;
-        return Judgement { verdict: Verdict::Skipped, got, replications: 0, count: 0 };
+        return Judgement {
+            verdict: Verdict::Skipped,
+            got,
+            replications: 0,
+            count: 0,
+            cut: 0,
+            alike: false,
+        };
     };
     let group = scenario.run.group();
     let (got, count) = match (places.column, places.relative_to) {
@@ -238,40 +301,94 @@ fn judge_one(
             (got, here.trials)
         }
         (Some(column), None) => {
-            let unit = columns[column].metric.unit;
-            let values = kept.times_or_never(places.point, column, unit);
-            figure(&values, expectation.statistic.of(unit), confidence, group)
+            let statistic = expectation.statistic.of(columns[column].metric.unit);
+            let [low, high] = kept.bounds(places.point, column);
+            bounded_figure([&low, &high], statistic, confidence, group)
         }
         (Some(column), Some((other, contrast))) => {
-            let unit = columns[column].metric.unit;
-            let statistic = expectation.statistic.of(unit);
-            let means = statistic == Statistic::Mean;
+            let statistic = expectation.statistic.of(columns[column].metric.unit);
             let size = group as usize;
-            let (here, there) = (kept.values(places.point, column), kept.values(other, column));
-            let pairs = if means {
-                Pairs::new(&group_means(here, size), &group_means(there, size))
-            } else {
-                Pairs::grouped(here, there, size)
+            let pairs = |first: &[f64], second: &[f64]| {
+                if statistic == Statistic::Mean {
+                    Pairs::new(&group_means(first, size), &group_means(second, size))
+                } else {
+                    Pairs::grouped(first, second, size)
+                }
             };
-            let mut got = contrasted(&pairs, size, statistic, contrast, confidence);
-            let never = |point| {
-                let times = kept.times_or_never(point, column, unit);
-                times.iter().any(|time| time.is_infinite())
-            };
-            if never(places.point) || never(other) {
-                // What is over the others only says nothing of those that were cut off.
-                got.interval = Interval::UNBOUNDED;
+            let estimate = |pairs: &Pairs| contrasted(pairs, size, statistic, contrast, confidence);
+            let known = pairs(kept.values(places.point, column), kept.values(other, column));
+            let (here, there) = (kept.bounds(places.point, column), kept.bounds(other, column));
+            let mut got = estimate(&known);
+            if [places.point, other].iter().any(|&at| kept.lacks_what_was_cut_off(at, column)) {
+                got.interval = contrast_bounds(&here, &there, contrast, |first, second| {
+                    estimate(&pairs(first, second)).interval
+                });
             }
-            (got, pairs.count() as u64)
+            (got, known.count() as u64)
         }
     };
+    let cut = places.column.map_or(0, |column| {
+        let points = [Some(places.point), places.relative_to.map(|(other, _)| other)];
+        kept.cut(points.into_iter().flatten(), column)
+    });
     let verdict = match expectation.relative_to {
-        Some(RelativeTo::Above(_)) => above_zero(got),
-        _ => verdict(got, expectation.at_least, expectation.at_most),
+        // What was expected never came about, in no replication.
+        _ if got.value.is_nan() && cut == 0 => Verdict::Missed,
+        Some(RelativeTo::Above(_)) => above_zero(got.interval),
+        _ => verdict(got.interval, expectation.at_least, expectation.at_most),
     };
     let here = kept.replications(places.point);
     let pairs = places.relative_to.map_or(here, |(other, _)| here.min(kept.replications(other)));
-    Judgement { verdict, got, replications: pairs, count }
+    let alike = places.relative_to.is_none()
+        && places.column.is_some_and(|column| kept.are_alike(places.point, column));
+    Judgement { verdict, got, replications: pairs, count, cut, alike }
+}
+
+/// A figure over replications of which some are known to lie between two bounds only: its interval
+/// reaches from that of the ones to that of the others. Gives also how many are known.
+fn bounded_figure(
+    [low, high]: [&[f64]; 2],
+    statistic: Statistic,
+    confidence: f64,
+    group: u64,
+) -> (Estimate, u64) {
+    let (most, _) = figure(high, statistic, confidence, group);
+    let known = |(low, high): (&f64, &f64)| low == high && low.is_finite();
+    let count = low.iter().zip(high).filter(|&ends| known(ends)).count() as u64;
+    if low.iter().zip(high).all(|(low, high)| low == high || low.is_nan()) {
+        return (most, count);
+    }
+    let (least, _) = figure(low, statistic, confidence, group);
+    let interval = Interval { low: least.interval.low, high: most.interval.high };
+    let value = if most.value.is_finite() { f64::NAN } else { most.value };
+    (Estimate { value, interval }, count)
+}
+
+/// The interval of a contrast of two configurations with bounds; infinite where what has none
+/// decides.
+fn contrast_bounds(
+    here: &[Vec<f64>; 2],
+    there: &[Vec<f64>; 2],
+    contrast: Contrast,
+    interval: impl Fn(&[f64], &[f64]) -> Interval,
+) -> Interval {
+    let endless = |values: &[f64]| values.contains(&f64::INFINITY);
+    let least = match contrast {
+        Contrast::Difference => f64::NEG_INFINITY,
+        Contrast::Ratio => 0.0,
+    };
+    let [[here_low, here_high], [there_low, there_high]] = [here, there];
+    let low = match (endless(here_low), endless(there_high)) {
+        (_, true) => least,
+        (true, false) => f64::INFINITY,
+        (false, false) => interval(here_low, there_high).low,
+    };
+    let high = match (endless(here_high), endless(there_low)) {
+        (true, _) => f64::INFINITY,
+        (false, true) => least,
+        (false, false) => interval(here_high, there_low).high,
+    };
+    Interval { low, high }
 }
 
 fn figure(values: &[f64], statistic: Statistic, confidence: f64, group: u64) -> (Estimate, u64) {
@@ -320,15 +437,11 @@ pub(super) fn contrasted(
     }
 }
 
-fn verdict(got: Estimate, at_least: Option<f64>, at_most: Option<f64>) -> Verdict {
+fn verdict(interval: Interval, at_least: Option<f64>, at_most: Option<f64>) -> Verdict {
     let allowance = |bound: f64| bound.abs() * ROUNDING;
     let least = at_least.map_or(f64::NEG_INFINITY, |bound| bound - allowance(bound));
     let most = at_most.map_or(f64::INFINITY, |bound| bound + allowance(bound));
-    let interval = got.interval;
-    if got.value.is_nan() {
-        // What was expected never came about, in no replication.
-        Verdict::Missed
-    } else if interval.low >= least && interval.high <= most {
+    if interval.low >= least && interval.high <= most {
         Verdict::Held
     } else if interval.high < least || interval.low > most {
         Verdict::Missed
@@ -338,10 +451,10 @@ fn verdict(got: Estimate, at_least: Option<f64>, at_most: Option<f64>) -> Verdic
 }
 
 /// Whether a difference is above 0: what is equal is not in order.
-fn above_zero(got: Estimate) -> Verdict {
-    if got.interval.low > 0.0 {
+fn above_zero(interval: Interval) -> Verdict {
+    if interval.low > 0.0 {
         Verdict::Held
-    } else if got.value.is_nan() || got.interval.high <= 0.0 {
+    } else if interval.high <= 0.0 {
         Verdict::Missed
     } else {
         Verdict::Undecided
@@ -419,37 +532,64 @@ mod tests {
 
     #[test]
     fn an_interval_that_straddles_a_bound_is_undecided() {
-        let got = |low: f64, high: f64| Estimate {
-            value: (low + high) / 2.0,
-            interval: Interval { low, high },
-        };
-        let judge = |low, high| verdict(got(low, high), Some(10.0), Some(17.0));
+        let judge = |low, high| verdict(Interval { low, high }, Some(10.0), Some(17.0));
         assert_eq!(judge(12.0, 13.0), Verdict::Held);
         assert_eq!(judge(9.0, 9.9), Verdict::Missed);
         assert_eq!(judge(17.1, 19.0), Verdict::Missed);
         assert_eq!(judge(9.0, 11.0), Verdict::Undecided);
         assert_eq!(judge(16.0, f64::INFINITY), Verdict::Undecided);
-        assert_eq!(verdict(got(12.0, f64::INFINITY), Some(10.0), None), Verdict::Held);
-        assert_eq!(verdict(Estimate::UNKNOWN, Some(1.0), None), Verdict::Missed);
+        let open = Interval { low: 12.0, high: f64::INFINITY };
+        assert_eq!(verdict(open, Some(10.0), None), Verdict::Held);
     }
 
     #[test]
     fn what_is_equal_is_not_in_order() {
-        let got = |low: f64, high: f64| Estimate {
-            value: (low + high) / 2.0,
-            interval: Interval { low, high },
-        };
-        assert_eq!(above_zero(got(0.1, 0.3)), Verdict::Held);
-        assert_eq!(above_zero(got(-0.1, 0.3)), Verdict::Undecided);
-        assert_eq!(above_zero(got(-0.3, -0.1)), Verdict::Missed);
-        assert_eq!(above_zero(got(0.0, 0.0)), Verdict::Missed);
-        assert_eq!(above_zero(Estimate::UNKNOWN), Verdict::Missed);
+        let judge = |low, high| above_zero(Interval { low, high });
+        assert_eq!(judge(0.1, 0.3), Verdict::Held);
+        assert_eq!(judge(-0.1, 0.3), Verdict::Undecided);
+        assert_eq!(judge(-0.3, -0.1), Verdict::Missed);
+        assert_eq!(judge(0.0, 0.0), Verdict::Missed);
     }
 
     #[test]
     fn a_bound_that_is_met_exactly_holds_despite_rounding() {
-        let sum = 0.1 + 0.2;
-        assert_eq!(verdict(Estimate::exact(sum), Some(0.3), Some(0.3)), Verdict::Held);
+        let sum = Estimate::exact(0.1 + 0.2).interval;
+        assert_eq!(verdict(sum, Some(0.3), Some(0.3)), Verdict::Held);
+    }
+
+    #[test]
+    fn what_was_cut_off_reaches_from_what_it_had_to_anything() {
+        let figure = |low: &[f64], high: &[f64], statistic| {
+            let (got, count) = bounded_figure([low, high], statistic, 0.95, 1);
+            (got.interval.low, got.interval.high, count)
+        };
+        let infinite = f64::INFINITY;
+        let (low, high) = ([3.0, 3.0, 4.0, 4.0], [3.0, 3.0, infinite, infinite]);
+        let (mean_low, mean_high, known) = figure(&low, &high, Statistic::Mean);
+        assert!(mean_low > 2.0 && mean_low < 3.5, "{mean_low}");
+        assert_eq!((mean_high, known), (infinite, 2));
+        assert_eq!(figure(&low, &high, Statistic::Max), (4.0, infinite, 2));
+        assert_eq!(figure(&low, &high, Statistic::Min), (3.0, 3.0, 2));
+    }
+
+    #[test]
+    fn contrasts_of_what_was_cut_off_have_an_end_where_something_is_known() {
+        let interval = |first: &[f64], second: &[f64]| Interval {
+            low: first[0] - second[0] - 0.5,
+            high: first[0] - second[0] + 0.5,
+        };
+        let infinite = f64::INFINITY;
+        let known = |value: f64| [vec![value], vec![value]];
+        let cut = |low: f64| [vec![low], vec![infinite]];
+        let bounds = |here, there| {
+            let Interval { low, high } =
+                contrast_bounds(&here, &there, Contrast::Difference, interval);
+            (low, high)
+        };
+        assert_eq!(bounds(cut(4.0), known(1.0)), (2.5, infinite));
+        assert_eq!(bounds(known(1.0), cut(4.0)), (-infinite, -2.5));
+        assert_eq!(bounds(cut(4.0), cut(1.0)), (-infinite, infinite));
+        assert_eq!(bounds(known(infinite), known(1.0)), (infinite, infinite));
     }
 
     #[test]

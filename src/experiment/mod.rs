@@ -14,6 +14,7 @@
 //! - [`schedule`]: many at once, handed over in task order.
 //! - [`store`], `journal`: rows on the disk, so that nothing complete is run again.
 //! - `fan_out`: the same rows for several sinks, each on a thread of its own.
+//! - [`known`]: what a replication says of a figure, also when it was cut off.
 //! - [`precision`]: how many replications a point needs.
 //! - [`shard`]: equal parts for several machines.
 //! - [`summary`]: figures of a point over its replications.
@@ -32,6 +33,7 @@ pub mod determinism;
 pub mod expectation;
 mod fan_out;
 mod journal;
+pub mod known;
 pub mod precision;
 pub mod replay;
 pub mod row;

@@ -22,9 +22,8 @@ pub fn relative_half_width(summary: &MetricSummary, statistic: Statistic) -> f64
         Statistic::P99 => summary.p99,
         _ => summary.mean,
     };
-    let half_width = estimate.interval.half_width();
-    // A figure that is always 0 is known exactly.
-    if half_width == 0.0 { 0.0 } else { half_width / estimate.value.abs() }
+    // Of what was always 0 so far the relative precision is not known: 0 / 0.
+    estimate.interval.half_width() / estimate.value.abs()
 }
 
 /// What `precision` got at a point: the relative half-width, and whether it is as narrow as asked.
@@ -37,11 +36,17 @@ pub fn attained(
     let column = columns.iter().position(|column| column.name == precision.metric);
     let metric = column.and_then(|column| summary.metrics.get(column));
     let failures = summary.failures();
-    let cut = summary.replications - failures > summary.count(Status::Converged);
+    let cut = Status::ALL.into_iter().any(|of| of.is_cut_off() && summary.count(of) > 0);
+    let rested = summary.count(Status::NotConverged);
+    let all = |m: &MetricSummary| m.count + failures == summary.replications;
+    // What was final before the cut is as good as if there had been none.
+    let is_final = column
+        .and_then(|column| summary.metrics.get(columns[column].final_with(columns)?).map(all));
+    let cut = cut && is_final != Some(true);
     let got = metric.map_or(f64::NAN, |m| {
-        // Those that were cut off before it came about would have changed it.
-        let missing = m.count + failures < summary.replications;
-        if cut && missing { f64::INFINITY } else { relative_half_width(m, precision.statistic) }
+        // Those that were cut off, or in which it never came about, would have changed it.
+        let lacks = cut || (rested > 0 && !all(m));
+        if lacks { f64::INFINITY } else { relative_half_width(m, precision.statistic) }
     });
     (got, got <= precision.relative)
 }
@@ -77,7 +82,7 @@ pub fn settle_replications(
     let column =
         column.ok_or_else(|| io::Error::other("the metric of the precision is unknown"))?;
     let points: Vec<usize> = (0..scenario.points.len()).collect();
-    let mut kept = KeptValues::of(&points, &[column]);
+    let mut kept = KeptValues::of(&columns, &points, &[column]);
     let mut batches = tasks.clone();
     while !batches.is_empty() {
         provide(&batches, Some(&mut kept))?;
@@ -110,11 +115,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_figure_that_is_always_the_same_is_known_and_one_never_seen_is_not() {
+    fn a_figure_that_is_always_the_same_is_known_and_one_that_was_always_0_is_not() {
         let width = |values: Vec<f64>| {
             relative_half_width(&MetricSummary::new(values, 0.95), Statistic::Mean)
         };
-        assert_eq!(width(vec![0.0; 5]), 0.0);
+        assert!(width(vec![0.0; 5]).is_nan());
         assert_eq!(width(vec![3.0; 5]), 0.0);
         assert!(width(vec![3.0]).is_infinite());
         assert!(width(vec![]).is_nan() || width(vec![]).is_infinite());

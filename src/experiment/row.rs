@@ -49,6 +49,12 @@ impl Status {
         matches!(self, Self::Failed | Self::TimeOverflow | Self::TooManyTimers)
     }
 
+    /// Whether more would have happened: the figures are of what had happened until then.
+    #[must_use]
+    pub const fn is_cut_off(self) -> bool {
+        matches!(self, Self::Horizon | Self::EventBudget)
+    }
+
     /// The name in files.
     #[must_use]
     pub const fn name(self) -> &'static str {

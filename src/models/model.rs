@@ -121,19 +121,55 @@ pub struct Metric {
     /// For a part of another metric: that metric's name. The parts of a metric sum to it, and
     /// tell which mechanism the time went to.
     pub part_of: Option<&'static str>,
+    /// What its figure says of the whole when the replication was cut off.
+    pub when_cut: WhenCut,
+    /// The metric which, where it has a figure, says that this one's is that of the whole also
+    /// when the replication was cut off later; it may be the metric itself.
+    pub final_with: Option<&'static str>,
+}
+
+/// What the figure of a replication that was cut off, at the horizon or with its events spent,
+/// says of what it would have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenCut {
+    /// Nothing: a mean, a quantile, a share or a rate may go either way.
+    Unknown,
+    /// At least that much: a total, or the greatest of something.
+    Grows,
+    /// The same; a time that has not come about is at least as long as the replication.
+    GrowsFromStart,
+    /// The same; a time that has not come about is at least as long as the replication after the
+    /// instant that this metric tells, in seconds.
+    GrowsSince(&'static str),
 }
 
 impl Metric {
     /// A figure in the main table.
     #[must_use]
     pub const fn headline(name: &'static str, unit: Unit, summary: &'static str) -> Self {
-        Self { name, unit, summary, headline: true, part_of: None }
+        Self {
+            name,
+            unit,
+            summary,
+            headline: true,
+            part_of: None,
+            when_cut: WhenCut::Unknown,
+            final_with: None,
+        }
     }
 
     /// A figure in the files only.
     #[must_use]
     pub const fn detail(name: &'static str, unit: Unit, summary: &'static str) -> Self {
-        Self { name, unit, summary, headline: false, part_of: None }
+        Self {
+            name,
+            unit,
+            summary,
+            headline: false,
+            part_of: None,
+            when_cut: WhenCut::Unknown,
+            final_with: None,
+        }
     }
 
     /// A part of the metric `whole`: `name` is `whole.part`.
@@ -144,7 +180,27 @@ impl Metric {
         unit: Unit,
         summary: &'static str,
     ) -> Self {
-        Self { name, unit, summary, headline: false, part_of: Some(whole) }
+        Self {
+            name,
+            unit,
+            summary,
+            headline: false,
+            part_of: Some(whole),
+            when_cut: WhenCut::Unknown,
+            final_with: None,
+        }
+    }
+
+    /// The same, of which a replication that was cut off has at least what it has.
+    #[must_use]
+    pub const fn growing(self, when_cut: WhenCut) -> Self {
+        Self { when_cut, ..self }
+    }
+
+    /// The same, whose figure does not change any more once `metric` has one.
+    #[must_use]
+    pub const fn final_with(self, metric: &'static str) -> Self {
+        Self { final_with: Some(metric), ..self }
     }
 }
 

@@ -8,6 +8,7 @@ use super::terminal::wrapped;
 use crate::experiment::{Judgement, Verdict};
 use crate::models::Unit;
 use crate::scenario::{Expectation, MetricColumn, RelativeTo, Statistic};
+use crate::statistics::Interval;
 
 /// The verdict as a word; a miss stands out.
 #[must_use]
@@ -79,18 +80,21 @@ pub fn got_text(
         return "not run".to_owned();
     }
     let ratio = matches!(expectation.relative_to, Some(RelativeTo::Ratio(_)));
-    if ratio && judgement.count > 0 && !judgement.got.value.is_finite() {
+    if ratio && judgement.cut == 0 && judgement.count > 0 && !judgement.got.value.is_finite() {
         let what = if judgement.got.value.is_nan() { "0 over 0" } else { "no ratio: it is over 0" };
         return what.to_owned();
     }
+    let scale = scale(columns, expectation);
+    let (count, all) = (judgement.count, judgement.replications);
+    if judgement.cut > 0 && !judgement.got.value.is_finite() {
+        return format!("{}: {} of {all} were cut off", ends(judgement, scale), judgement.cut);
+    }
     if judgement.got.value.is_nan() {
-        return format!("in none of {} replications", judgement.replications);
+        return format!("in none of {all} replications");
     }
     if judgement.got.value == f64::INFINITY {
-        let (missing, all) = (judgement.replications - judgement.count, judgement.replications);
-        return format!("never: it had not come about when {missing} of {all} were cut off");
+        return format!("never: it did not come about in {} of {all}", all - count);
     }
-    let scale = scale(columns, expectation);
     let (value, interval) = (scale.value(judgement.got), scale.interval(judgement.got));
     let mut text = value;
     if !scale.symbol().is_empty() {
@@ -108,6 +112,17 @@ pub fn got_text(
         text.push_str(" replications: the interval straddles the bound");
     }
     text
+}
+
+/// The ends of an interval that may have none.
+fn ends(judgement: &Judgement, scale: Scale) -> String {
+    let Interval { low, high } = judgement.got.interval;
+    match (low.is_finite().then(|| scale.bound(low)), high.is_finite().then(|| scale.bound(high))) {
+        (Some(low), Some(high)) => format!("{low} to {high}"),
+        (Some(low), None) => format!("at least {low}"),
+        (None, Some(high)) => format!("at most {high}"),
+        (None, None) => "not known".to_owned(),
+    }
 }
 
 fn scale(columns: &[MetricColumn], expectation: &Expectation) -> Scale {

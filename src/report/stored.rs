@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::summary_json::VERSION;
 use super::timeline::{self, Record};
+use crate::experiment::Status;
 use crate::models::Unit;
 use crate::statistics::grouped::group_means;
 use crate::statistics::paired::Pairs;
@@ -59,6 +60,15 @@ pub struct StoredSummary {
     pub warnings: Vec<String>,
 }
 
+/// Whose figures are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    /// All replications.
+    All,
+    /// Those that were not cut off.
+    Complete,
+}
+
 /// A metric.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StoredColumn {
@@ -74,6 +84,10 @@ pub struct StoredColumn {
     pub headline: bool,
     /// The metric it is a part of.
     pub part_of: Option<String>,
+    /// The metric which, where it has a figure, says that this one's is that of the whole also
+    /// when the replication was cut off.
+    #[serde(default)]
+    final_with: Option<String>,
 }
 
 /// A point.
@@ -302,13 +316,13 @@ impl Stored {
             }
         }
         stored.values = stored
-            .read_rows(&path, &names)
+            .read_rows(&path, &names, Of::All)
             .map_err(|error| StoredError { path, reason: error.to_string() })?;
         Ok(stored)
     }
 
     /// From `results.csv` in the same `folder`, for each point, the figures of `metrics` by
-    /// replication.
+    /// replication: NaN where a replication was cut off.
     ///
     /// # Errors
     /// A file that is not there or not of this version's format.
@@ -318,7 +332,7 @@ impl Stored {
         metrics: &[String],
     ) -> Result<Vec<HashMap<String, Vec<f64>>>, StoredError> {
         let path = folder.join("results.csv");
-        let rows = self.read_rows(&path, metrics);
+        let rows = self.read_rows(&path, metrics, Of::Complete);
         rows.map_err(|error| StoredError { path, reason: error.to_string() })
     }
 
@@ -363,6 +377,7 @@ impl Stored {
         &self,
         path: &Path,
         metrics: &[String],
+        of: Of,
     ) -> Result<Vec<HashMap<String, Vec<f64>>>, csv::Error> {
         let mut reader = csv::Reader::from_path(path)?;
         let heading = reader.headers()?.clone();
@@ -372,6 +387,13 @@ impl Stored {
         let point_column = place("point").ok_or_else(|| missing("point"))?;
         let name_column = place("configuration").ok_or_else(|| missing("configuration"))?;
         let replication_column = place("replication").ok_or_else(|| missing("replication"))?;
+        let status_column = place("status").ok_or_else(|| missing("status"))?;
+        let cut_off: Vec<&str> =
+            Status::ALL.iter().filter(|status| status.is_cut_off()).map(|of| of.name()).collect();
+        let final_with = |name: &str| {
+            let column = self.summary.columns.iter().find(|column| column.name == name)?;
+            place(column.final_with.as_deref()?)
+        };
         let columns: Vec<(usize, &str)> =
             metrics.iter().filter_map(|name| Some((place(name)?, name.as_str()))).collect();
         let points: HashMap<(&str, &str), usize> = self
@@ -399,7 +421,12 @@ impl Stored {
                 return Err(csv::Error::from(io::Error::other(text)));
             };
             rows[point] += 1;
+            let cut = of == Of::Complete && cut_off.contains(&&row[status_column]);
             for (kept, (column, name)) in values[point].iter_mut().zip(&columns) {
+                let is_final = || final_with(name).is_some_and(|column| !row[column].is_empty());
+                if cut && !is_final() {
+                    continue;
+                }
                 let cell = &row[*column];
                 match (kept.get_mut(replication), cell.parse()) {
                     (Some(kept), Ok(figure)) => *kept = figure,

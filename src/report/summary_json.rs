@@ -72,6 +72,7 @@ fn columns(report: Report<'_>) -> Vec<Value> {
             "summary": column.metric.summary,
             "headline": column.metric.headline,
             "part_of": column.whole.map(|whole| &report.columns[whole].name),
+            "final_with": column.final_with(report.columns).map(|with| &report.columns[with].name),
         })
     };
     report.columns.iter().map(column).collect()

@@ -142,6 +142,20 @@ pub struct MetricColumn {
     pub whole: Option<usize>,
 }
 
+impl MetricColumn {
+    /// The column of the metric `name` of the same component, among `columns`.
+    #[must_use]
+    pub fn beside(&self, columns: &[Self], name: &str) -> Option<usize> {
+        columns.iter().position(|c| c.component == self.component && c.metric.name == name)
+    }
+
+    /// The column which, where it has a figure, says that this one's is final.
+    #[must_use]
+    pub fn final_with(&self, columns: &[Self]) -> Option<usize> {
+        self.beside(columns, self.metric.final_with?)
+    }
+}
+
 /// A prediction that must hold, with where it comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {

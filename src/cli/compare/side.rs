@@ -7,7 +7,7 @@ use crate::experiment::store::seed_scheme;
 use crate::experiment::{self, Batch, KeptValues, RowSink, Status};
 use crate::models::Unit;
 use crate::report::main_columns;
-use crate::report::stored::Stored;
+use crate::report::stored::{Stored, StoredPoint};
 use crate::scenario::{MetricColumn, Scenario};
 use crate::statistics::grouped::group_means;
 use serde_json::Value;
@@ -21,8 +21,8 @@ use super::super::progress::Progress;
 pub struct Side {
     /// By metric.
     pub figures: Vec<Figures>,
-    /// Names of the points.
-    points: Vec<String>,
+    /// The points.
+    points: Points,
     /// The master seed and how streams come from it; none if replications share nothing.
     seed: Option<(u64, String)>,
     /// Replications that failed with a fault in a model.
@@ -50,6 +50,9 @@ pub struct Figures {
     pub group: usize,
 }
 
+/// Names of points, with how many of their replications were cut off.
+type Points = Vec<(String, u64)>;
+
 impl Figures {
     fn new(metric: String, unit: Unit, main: bool, values: Vec<Vec<f64>>, group: usize) -> Self {
         let means = values.iter().map(|values| group_means(values, group)).collect();
@@ -75,7 +78,7 @@ impl Side {
         }
         needed.sort_by_key(|column| (!main.contains(column), *column));
         needed.dedup();
-        let mut kept = KeptValues::of(points, &needed);
+        let mut kept = KeptValues::of(&columns, points, &needed);
         let replications = scenario.run.replications;
         let batches: Vec<Batch> =
             kept.points().map(|point| Batch { point, replications: 0..replications }).collect();
@@ -91,7 +94,8 @@ impl Side {
             let values = points.iter().map(|&point| kept.values(point, column).to_vec()).collect();
             Figures::new(name.clone(), metric.unit, main.contains(&column), values, group)
         };
-        let name = |&point: &usize| scenario.points[point].configuration.clone();
+        let name =
+            |&point: &usize| (scenario.points[point].configuration.clone(), kept.cut_off(point));
         Ok(Self {
             figures: needed.iter().map(figures).collect(),
             points: points.iter().map(name).collect(),
@@ -129,15 +133,18 @@ impl Side {
         let seed = manifest.pointer("/run/seed").and_then(Value::as_u64);
         let resolved = manifest.get("resolved").unwrap_or(&Value::Null);
         let points = &stored.summary.points;
-        let failed = |point: &crate::report::stored::StoredPoint| -> u64 {
-            let failures = Status::ALL.into_iter().filter(|status| status.is_failure());
-            failures.filter_map(|of| point.statuses.get(of.name()).and_then(Value::as_u64)).sum()
+        let count = |point: &StoredPoint, kind: fn(Status) -> bool| -> u64 {
+            let statuses = Status::ALL.into_iter().filter(|status| kind(*status));
+            statuses.filter_map(|of| point.statuses.get(of.name()).and_then(Value::as_u64)).sum()
         };
         Ok(Self {
             figures: figures.collect(),
-            points: points.iter().map(|point| point.configuration.clone()).collect(),
+            points: points
+                .iter()
+                .map(|p| (p.configuration.clone(), count(p, Status::is_cut_off)))
+                .collect(),
             seed: seed.and_then(|seed| seed_of(resolved, seed, &text("seed_scheme"))),
-            failed: points.iter().map(failed).sum(),
+            failed: points.iter().map(|point| count(point, Status::is_failure)).sum(),
             version: text("convsim"),
             confidence: stored.summary.confidence,
         })
@@ -151,7 +158,12 @@ impl Side {
 
     /// Names of the points.
     pub fn names(&self) -> Vec<String> {
-        self.points.clone()
+        self.points.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// How many replications of the point number `point` were cut off.
+    pub fn cut_off(&self, point: usize) -> u64 {
+        self.points.get(point).map_or(0, |(_, cut)| *cut)
     }
 
     /// The figures of a metric.

@@ -1,6 +1,7 @@
 //! One parameter at a time.
 
 use super::{Effect, Effects};
+use crate::experiment::known::Known;
 use crate::experiment::solve::probe::estimate;
 use crate::experiment::solve::shape::change;
 use crate::scenario::Statistic;
@@ -30,10 +31,11 @@ pub fn effects(figures: &[Vec<f64>], statistic: Statistic, confidence: f64) -> (
     let figure = |values: &[f64]| {
         if complete(values) { estimate(values, statistic, confidence) } else { Estimate::UNKNOWN }
     };
+    let known = |values: &[f64]| -> Vec<Known> { values.iter().map(|&v| v.into()).collect() };
     let effect = |(parameter, ends): (usize, &[Vec<f64>])| {
         let (low, high) = (&ends[0], &ends[1]);
         let swing = if complete(low) && complete(high) {
-            change(low, high, statistic, confidence)
+            change(&known(low), &known(high), statistic, confidence)
         } else {
             Estimate::UNKNOWN
         };

@@ -6,6 +6,7 @@ use super::Settings;
 use super::probe::estimate;
 use super::source::Source;
 use crate::experiment::Batch;
+use crate::experiment::known::Known;
 use crate::scenario::Statistic;
 use crate::statistics::Estimate;
 use crate::statistics::selection::{Selection, SelectionSettings};
@@ -75,7 +76,7 @@ pub fn best<S: Source>(
     let first = settings.fewest.max(2);
     let batches: Vec<Batch> =
         (0..count).map(|point| Batch { point, replications: 0..first }).collect();
-    let mut figures = source.figures(&batches)?;
+    let mut figures: Vec<Vec<f64>> = source.figures(&batches)?.iter().map(exact).collect();
     let mut missing: Vec<u64> = figures
         .iter()
         .map(|values| values.iter().filter(|value| !value.is_finite()).count() as u64)
@@ -113,6 +114,11 @@ pub fn best<S: Source>(
     Ok(Best { chosen, candidates })
 }
 
+/// The figures; NaN where one is not known.
+fn exact(figures: &Vec<Known>) -> Vec<f64> {
+    figures.iter().map(|figure| figure.exact()).collect()
+}
+
 /// Adds replications until there is a choice or the most allowed are run.
 fn go_on<S: Source>(
     source: &mut S,
@@ -136,7 +142,8 @@ fn go_on<S: Source>(
             .map(|&place| Batch { point: taken[place], replications: replications.clone() })
             .collect();
         let mut block = vec![Vec::new(); taken.len()];
-        for (&place, values) in left.iter().zip(source.figures(&batches)?) {
+        for (&place, values) in left.iter().zip(&source.figures(&batches)?) {
+            let values = exact(values);
             figures[taken[place]].extend(&values);
             let without = values.iter().filter(|value| !value.is_finite()).count() as u64;
             if without > 0 {

@@ -1,8 +1,9 @@
 //! One value of the parameter, with the figures it has so far.
 
+use crate::experiment::known::Known;
 use crate::scenario::Statistic;
 use crate::scenario::target::Target;
-use crate::statistics::{Estimate, Moments, Rate, Sorted};
+use crate::statistics::{Estimate, Interval, Moments, Rate, Sorted};
 
 /// Whether a value meets the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +21,8 @@ pub enum Meets {
 pub struct Probe {
     /// Index of the value.
     pub value: usize,
-    /// The figure of each replication; NaN where there is none, infinite for a time that did not
-    /// come about.
-    pub figures: Vec<f64>,
+    /// What is known of the figure of each replication.
+    pub figures: Vec<Known>,
     /// The figure over the replications, with its interval.
     pub estimate: Estimate,
     /// Whether it meets the target.
@@ -32,17 +32,42 @@ pub struct Probe {
 impl Probe {
     /// With `figures` so far; its interval is at `confidence`.
     #[must_use]
-    pub fn new(value: usize, figures: Vec<f64>, target: &Target, confidence: f64) -> Self {
-        let estimate = estimate(&figures, target.figure.statistic, confidence);
+    pub fn new(value: usize, figures: Vec<Known>, target: &Target, confidence: f64) -> Self {
+        let estimate = bounded(&figures, target.figure.statistic, confidence);
         let meets = verdict(estimate, target);
         Self { value, figures, estimate, meets }
     }
 
-    /// How many replications have no figure, or took longer than the horizon.
+    /// How many replications have no figure, or were cut off before it was known.
     #[must_use]
     pub fn missing(&self) -> usize {
-        self.figures.iter().filter(|figure| !figure.is_finite()).count()
+        self.figures.iter().filter(|figure| !figure.exact().is_finite()).count()
     }
+
+    /// How many replications were cut off before the figure was known.
+    #[must_use]
+    pub fn cut(&self) -> usize {
+        self.figures.iter().filter(|figure| figure.is_some() && !figure.is_exact()).count()
+    }
+}
+
+/// A figure over replications, with an interval from that of the least to that of the most that
+/// each may have.
+#[must_use]
+pub fn bounded(figures: &[Known], statistic: Statistic, confidence: f64) -> Estimate {
+    let end = |of: fn(&Known) -> f64| {
+        let values: Vec<f64> = figures.iter().map(of).collect();
+        estimate(&values, statistic, confidence)
+    };
+    let most = end(|known| known.high);
+    if figures.iter().all(|known| known.is_exact() || !known.is_some()) {
+        return most;
+    }
+    let least = end(|known| known.low);
+    // In between nothing is likelier than anything else.
+    let value = if most.value == least.value { most.value } else { f64::NAN };
+    let interval = Interval { low: least.interval.low, high: most.interval.high };
+    Estimate { value: if most.value.is_infinite() { most.value } else { value }, interval }
 }
 
 /// A figure over replications.
@@ -68,9 +93,6 @@ pub fn estimate(figures: &[f64], statistic: Statistic, confidence: f64) -> Estim
 
 fn verdict(estimate: Estimate, target: &Target) -> Meets {
     let interval = estimate.interval;
-    if estimate.value.is_nan() {
-        return Meets::Undecided;
-    }
     let (meets, fails) = if target.at_most {
         (interval.high <= target.bound, interval.low > target.bound)
     } else {

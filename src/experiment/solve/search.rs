@@ -8,6 +8,7 @@ use super::probe::{Meets, Probe};
 use super::shape::{Shape, Step, shape, steps};
 use super::source::Source;
 use crate::experiment::Batch;
+use crate::experiment::known::Known;
 use crate::scenario::target::Target;
 
 /// Values looked at before bisection, to see how the figure goes.
@@ -151,7 +152,7 @@ impl<'s, S: Source> Search<'s, S> {
         Ok(())
     }
 
-    fn take(&mut self, value: usize, figures: Vec<f64>) {
+    fn take(&mut self, value: usize, figures: Vec<Known>) {
         let probe = Probe::new(value, figures, &self.target, self.settings.each());
         self.probes.insert(value, probe);
     }

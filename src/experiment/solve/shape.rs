@@ -1,6 +1,7 @@
 //! Whether a figure rises or falls along the values of a parameter.
 
 use super::probe::Probe;
+use crate::experiment::known::Known;
 use crate::scenario::Statistic;
 use crate::statistics::Estimate;
 use crate::statistics::paired::{Contrast, Pairs};
@@ -53,9 +54,12 @@ pub fn steps(probes: &[&Probe], statistic: Statistic, confidence: f64) -> Vec<St
 
 /// The difference of a figure over common replications.
 #[must_use]
-pub fn change(from: &[f64], to: &[f64], statistic: Statistic, confidence: f64) -> Estimate {
-    let finite = |values: &[f64], most: usize| -> Vec<f64> {
-        let finite = |value: f64| if value.is_finite() { value } else { f64::NAN };
+pub fn change(from: &[Known], to: &[Known], statistic: Statistic, confidence: f64) -> Estimate {
+    let finite = |values: &[Known], most: usize| -> Vec<f64> {
+        let finite = |known: Known| {
+            let value = known.exact();
+            if value.is_finite() { value } else { f64::NAN }
+        };
         values.iter().copied().map(finite).take(most).collect()
     };
     let probability = match statistic {

@@ -2,20 +2,19 @@
 
 use std::io;
 
+use crate::experiment::known::{Known, Reading};
 use crate::experiment::row::{Row, RowSink, Status};
 use crate::experiment::{self, Batch};
-use crate::models::Unit;
 use crate::scenario::Scenario;
 use crate::scenario::target::FigureOf;
 
 /// Gives the figures of replications.
 pub trait Source {
-    /// The figures of each batch, by replication: NaN where there is none. Batches name a value by
-    /// its index.
+    /// What is known of the figures of each batch, by replication. Batches name a value by its index.
     ///
     /// # Errors
     /// What keeps them from being had.
-    fn figures(&mut self, batches: &[Batch]) -> io::Result<Vec<Vec<f64>>>;
+    fn figures(&mut self, batches: &[Batch]) -> io::Result<Vec<Vec<Known>>>;
 }
 
 /// The points of a scenario.
@@ -23,8 +22,8 @@ pub struct ScenarioSource<'s> {
     scenario: &'s Scenario,
     /// The points that are meant, by index of the value.
     points: Vec<usize>,
-    figure: FigureOf,
-    unit: Unit,
+    /// Of the metric; none for "did not converge".
+    reading: Option<Reading>,
     threads: usize,
     progress: &'s mut dyn Watcher,
     failed: u64,
@@ -45,8 +44,9 @@ impl<'s> ScenarioSource<'s> {
         threads: usize,
         progress: &'s mut dyn Watcher,
     ) -> Self {
-        let unit = figure.unit(&scenario.columns());
-        Self { scenario, points, figure, unit, threads, progress, failed: 0 }
+        let columns = scenario.columns();
+        let reading = figure.column.map(|column| Reading::new(&columns, column));
+        Self { scenario, points, reading, threads, progress, failed: 0 }
     }
 
     /// How many replications failed with a fault in a model.
@@ -57,7 +57,7 @@ impl<'s> ScenarioSource<'s> {
 }
 
 impl Source for ScenarioSource<'_> {
-    fn figures(&mut self, batches: &[Batch]) -> io::Result<Vec<Vec<f64>>> {
+    fn figures(&mut self, batches: &[Batch]) -> io::Result<Vec<Vec<Known>>> {
         let count = |batch: &Batch| batch.replications.end.saturating_sub(batch.replications.start);
         let tasks: Vec<Batch> = batches
             .iter()
@@ -67,8 +67,7 @@ impl Source for ScenarioSource<'_> {
             })
             .collect();
         self.progress.expect(tasks.iter().map(count).sum());
-        let mut taken =
-            Taken { figure: self.figure, unit: self.unit, values: Vec::new(), failed: 0 };
+        let mut taken = Taken { reading: self.reading, values: Vec::new(), failed: 0 };
         let sinks: &mut [&mut dyn RowSink] = &mut [&mut taken, &mut *self.progress];
         experiment::run(self.scenario, &tasks, self.threads, sinks)?;
         self.failed += taken.failed;
@@ -79,32 +78,24 @@ impl Source for ScenarioSource<'_> {
 
 /// The rows' figures in the order in which they come.
 struct Taken {
-    figure: FigureOf,
-    unit: Unit,
-    values: Vec<f64>,
+    reading: Option<Reading>,
+    values: Vec<Known>,
     failed: u64,
 }
 
 impl RowSink for Taken {
     fn row(&mut self, row: &Row) -> io::Result<()> {
         self.failed += u64::from(row.status.is_failure());
-        self.values.push(figure_of(row, self.figure, self.unit));
+        self.values.push(figure_of(row, self.reading));
         Ok(())
     }
 }
 
-/// The figure of a row: 1 for "did not converge" where that is asked. A time that did not come
-/// about within the horizon is longer than any.
-fn figure_of(row: &Row, figure: FigureOf, unit: Unit) -> f64 {
-    if row.status.is_failure() {
-        return f64::NAN;
-    }
-    let Some(column) = figure.column else {
-        return f64::from(u8::from(row.status != Status::Converged));
-    };
-    match row.figures.get(column).copied() {
-        Some(value) if value.is_nan() && unit == Unit::Seconds => f64::INFINITY,
-        Some(value) => value,
-        None => f64::NAN,
+/// The figure of a row: 1 for "did not converge" where that is asked.
+fn figure_of(row: &Row, reading: Option<Reading>) -> Known {
+    match reading {
+        Some(reading) => reading.of(row),
+        None if row.status.is_failure() => Known::NONE,
+        None => f64::from(u8::from(row.status != Status::Converged)).into(),
     }
 }

@@ -8,6 +8,7 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 use super::*;
 use crate::engine::StreamSeed;
 use crate::experiment::Batch;
+use crate::experiment::known::Known;
 use crate::scenario::Statistic;
 use crate::scenario::target::{FigureOf, Target};
 
@@ -15,12 +16,12 @@ use crate::scenario::target::{FigureOf, Target};
 struct Formula<F>(F);
 
 impl<F: Fn(usize, u64) -> f64> Source for Formula<F> {
-    fn figures(&mut self, batches: &[Batch]) -> io::Result<Vec<Vec<f64>>> {
-        let figures = |batch: &Batch| -> Vec<f64> {
+    fn figures(&mut self, batches: &[Batch]) -> io::Result<Vec<Vec<Known>>> {
+        let figures = |batch: &Batch| -> Vec<Known> {
             batch
                 .replications
                 .clone()
-                .map(|replication| (self.0)(batch.point, replication))
+                .map(|replication| (self.0)(batch.point, replication).into())
                 .collect()
         };
         Ok(batches.iter().map(figures).collect())

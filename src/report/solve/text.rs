@@ -160,10 +160,10 @@ fn probes(report: &SolveReport<'_>, searched: &Searched<'_>) -> TextTable {
         "meets it".to_owned(),
     ];
     let row = |probe: &Probe| {
-        let value = if probe.estimate.value == f64::INFINITY {
-            "never".to_owned()
-        } else {
-            scale.value(probe.estimate)
+        let value = match (probe.cut(), probe.estimate.value == f64::INFINITY) {
+            (1.., _) if !probe.estimate.value.is_finite() => "cut off".to_owned(),
+            (_, true) => "never".to_owned(),
+            (_, false) => scale.value(probe.estimate),
         };
         vec![
             searched.value(probe.value).to_owned(),
@@ -186,9 +186,17 @@ fn solution_notes(report: &SolveReport<'_>, searched: &Searched<'_>) -> Vec<Stri
     }
     notes.push(shape_text(searched, scale));
     notes.extend(alike_text(searched));
-    let missing: usize = solution.probes.iter().map(Probe::missing).sum();
+    let all: usize = solution.probes.iter().map(|probe| probe.figures.len()).sum();
+    let cut: usize = solution.probes.iter().map(Probe::cut).sum();
+    if cut > 0 {
+        notes.push(format!(
+            "{cut} of {all} replications were cut off at the horizon or with the event budget spent: \
+             of these only bounds of the figure are known, so that it stays undecided unless these \
+             decide; a later run.horizon would tell"
+        ));
+    }
+    let missing = solution.probes.iter().map(Probe::missing).sum::<usize>() - cut;
     if missing > 0 {
-        let all: usize = solution.probes.iter().map(|probe| probe.figures.len()).sum();
         let taken = if report.unit() == Unit::Seconds {
             "they count as longer than any bound"
         } else {
