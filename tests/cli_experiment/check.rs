@@ -22,8 +22,98 @@ fn what_was_cut_off_at_the_horizon_is_not_early() {
     let cut = place.convsim(&["check", "links.json", "--set", "run.horizon=27 s"]);
     let text = stdout(&cut).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code(&cut), 1, "{text}");
-    assert!(text.contains("MISSED large: mean convergence_time"), "{text}");
-    assert!(text.contains("never: it had not come about when"), "{text}");
+    assert!(text.contains("undecided large: mean convergence_time"), "{text}");
+    assert!(text.contains("were cut off"), "{text}");
+}
+
+/// A switch whose loss goes on, cut off before and after its links have settled.
+#[test]
+fn verdicts_on_what_was_cut_off_are_those_of_the_whole_or_none() {
+    let place = Place::empty();
+    let expect = |metric: &str, bound: &str| {
+        format!(r#"{{ "configuration": "A", "metric": "{metric}", {bound}, "source": "s" }}"#)
+    };
+    let expectations = [
+        expect("packet_loss_duration", r#""at_most": "300 ms""#),
+        expect("packet_loss_duration", r#""statistic": "p95", "at_most": "500 ms""#),
+        expect("convergence_time", r#""at_least": "100 s""#),
+        expect("convergence_time", r#""statistic": "p50", "at_least": "100 s""#),
+        expect("convergence_time", r#""at_most": "1 s""#),
+        r#"{ "ordering": ["B", "A"], "metric": "convergence_time", "source": "s" }"#.to_owned(),
+        r#"{ "ordering": ["A", "B"], "metric": "convergence_time", "source": "s" }"#.to_owned(),
+    ];
+    place.write(
+        "cut.json",
+        &format!(
+            r#"{{ "name": "cut",
+              "components": {{ "sw": {{ "model": "orchagent",
+                "topology": {{ "paths": 24, "routes": 30000 }},
+                "flap": {{ "count": 4, "interval": "0 s" }} }} }},
+              "configurations": [{{ "name": "A" }},
+                {{ "name": "B", "set": {{ "sw.pop_batch_size": 256 }} }}],
+              "run": {{ "seed": 42, "replications": 40 }}, "expect": [{}] }}"#,
+            expectations.join(",")
+        ),
+    );
+    let verdicts = |horizon: &str| -> Vec<String> {
+        let output =
+            place.convsim(&["check", "cut.json", "--horizon", horizon, "--format", "json"]);
+        assert_eq!(code(&output), 1);
+        let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let of = |item: &serde_json::Value| item["verdict"].as_str().unwrap().to_lowercase();
+        json["scenarios"][0]["expectations"].as_array().unwrap().iter().map(of).collect()
+    };
+    let (held, missed, open) = ("held", "missed", "undecided");
+    let whole = [missed, missed, missed, missed, missed, held, missed];
+    assert_eq!(verdicts("600 s"), whole);
+    // All links have settled by then; routes are still being programmed.
+    assert_eq!(verdicts("20 s"), whole);
+    // No verdict on the whole, but that it lasts longer than 1 s.
+    assert_eq!(verdicts("4 s"), [open, open, open, open, missed, open, open]);
+    assert_eq!(verdicts("1 s"), [open; 7]);
+
+    let compare = |horizon: &str, threshold: &str| {
+        let words = ["compare", "cut.json", "B", "A", "--horizon", horizon, "--fail-on", threshold];
+        let output = place.convsim(&words);
+        (code(&output), stdout(&output).split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    for (horizon, word) in [("600 s", "exceeded"), ("20 s", "exceeded"), ("4 s", "exceeded")] {
+        let (code, text) = compare(horizon, "packet_loss_duration.mean:+50%");
+        assert!(code == 1 && text.contains(word), "{horizon}: {text}");
+    }
+    let (code, text) = compare("1 s", "convergence_time.mean:+5%");
+    assert!(code == 1 && text.contains("cannot be judged"), "{text}");
+
+    let solve = |horizon: &str, target: &str| {
+        let parameter = ["--parameter", "sw.pop_batch_size=64..4096:log2"];
+        let words = [
+            &["solve", "cut.json", "--largest", "--horizon", horizon, "--target", target],
+            &parameter[..],
+        ];
+        stdout(&place.convsim(&words.concat()))
+    };
+    let target = "packet_loss_duration<=300ms";
+    let whole = solve("600 s", target);
+    assert!(whole.contains("is the largest: it meets the target"), "{whole}");
+    assert!(solve("4 s", target).contains("No value surely meets the target"));
+    assert!(solve("4 s", "convergence_time>=100s").contains("No value surely meets"));
+}
+
+#[test]
+fn a_figure_that_all_replications_share_is_said_to_be_no_proof() {
+    let place = Place::empty();
+    place.write(
+        "rare.json",
+        r#"{ "name": "rare",
+          "components": { "web": { "model": "http_pool",
+            "clients": { "arrival": "open", "rate": "20/s", "requests": 200 } } },
+          "expect": [{ "metric": "timeout_share", "at_most": 0.01, "source": "s" }],
+          "run": { "replications": 20 } }"#,
+    );
+    let output = place.convsim(&["check", "rare.json"]);
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(code(&output), 0, "{text} {}", stderr(&output));
+    assert!(text.contains("fewer than one of some 20 would not have shown"), "{text}");
 }
 
 /// P = (46 s - 45 s) / 30 s: nothing seen in 20 replications says little of it.
