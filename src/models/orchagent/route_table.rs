@@ -187,6 +187,12 @@ impl RouteTable {
         self.backlog() > 0 || self.scan.is_under_way()
     }
 
+    /// Routes that wait at `now`, brought in or not, and those still to be written.
+    pub fn left(&self, now: SimTime) -> (u64, u64) {
+        let (visible, unwritten) = self.scan.left(now);
+        (self.backlog() + visible, unwritten)
+    }
+
     /// Wake-ups of the executor that are not used yet.
     pub fn wake_ups(&self) -> u64 {
         match self.transport {

@@ -12,7 +12,14 @@ fn trace() -> Trace {
     let busy = Lane { component: 0, lane: 0 };
     let path = Lane { component: 0, lane: 5 };
     let span =
-        |lane, name, start, end, value| Span { lane, name, start: at(start), end: at(end), value };
+        |lane, name, start, end, value| Span {
+            lane,
+            name,
+            start: at(start),
+            end: at(end),
+            value,
+            open: false,
+        };
     let mut trace = Trace::default();
     trace.name_server(busy, "main loop");
     trace.name_lane(path, "<path> \"3\"");
@@ -39,6 +46,7 @@ fn trace() -> Trace {
         start: at(100),
         end: at(1200),
         outcome: "pruned",
+        open: false,
         server: None,
         parts: vec![("computing", SimDuration::from_millis(300)), ("nothing", SimDuration::ZERO)],
     }];
@@ -200,6 +208,7 @@ fn a_short_chain_in_a_long_run_is_seen_with_its_neighbours() {
             start,
             end,
             outcome: "estimated",
+            open: false,
             server: None,
             parts: Vec::new(),
         });

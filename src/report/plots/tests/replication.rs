@@ -31,9 +31,19 @@ pub fn record(lanes: u32, levels: usize, kinds: usize) -> Record {
         trace.span(lane(path), NAMES[path as usize % 12], (start, end), 0);
         trace.span(lane(path), "overlapping", (at(path * 40), at(path * 600)), 0);
         trace.instant(lane(path), NAMES[path as usize % kinds], end);
-        let (name, outcome, parts) = ("outage", "pruned", Vec::new());
+        let (name, outcome, parts, open) = ("outage", "pruned", Vec::new(), false);
         let (lane, number, server) = (lane(path), 0, None);
-        trace.chains.push(Chain { lane, name, number, start, end, outcome, server, parts });
+        trace.chains.push(Chain {
+            lane,
+            name,
+            number,
+            start,
+            end,
+            outcome,
+            open,
+            server,
+            parts,
+        });
     }
     for step in 0..2_000 {
         trace.span(lane(0), NAMES[step as usize % 9], (at(step * 20), at(step * 20 + 15)), 0);
