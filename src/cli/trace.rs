@@ -220,7 +220,8 @@ fn choose(
         Pick::Median => 0.5,
         Pick::P99 => 0.99,
     };
-    let chosen = at_share(kept.values(point, column), share);
+    let figures = kept.times_or_never(point, column, columns[column].metric.unit);
+    let chosen = at_share(&figures, share);
     chosen.ok_or_else(|| Problem::NoFigure { metric: metric.to_owned() }.into())
 }
 

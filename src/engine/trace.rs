@@ -97,7 +97,7 @@ pub struct Chain {
 pub struct Left {
     /// Index of the component.
     pub component: u16,
-    /// Of what, as it follows a number.
+    /// Of what, as it follows a number: the first word is a plural, or has none.
     pub what: &'static str,
     /// How many.
     pub count: u64,
@@ -126,6 +126,8 @@ pub struct Trace {
     /// What was left to do when the replication ended; nothing where all that was asked for came
     /// about.
     pub left: Vec<Left>,
+    /// When the replication ended; zero as long as it goes on.
+    pub end: SimTime,
 }
 
 impl Trace {
@@ -139,6 +141,7 @@ impl Trace {
         self.links.clear();
         self.chains.clear();
         self.left.clear();
+        self.end = SimTime::ZERO;
     }
 
     /// False once it holds [`MOST_RECORDS`].
@@ -191,6 +194,7 @@ impl Trace {
 
     /// The replication has ended at `end`: what was to last longer is open.
     pub fn cut(&mut self, end: SimTime) {
+        self.end = end;
         for span in self.spans.iter_mut().filter(|span| span.end > end) {
             (span.end, span.open) = (end, true);
         }

@@ -97,7 +97,8 @@ impl KeptValues {
 
     /// The same, where a time that had not come about when the replication was cut off is longer
     /// than any: infinite.
-    fn times_or_never(&self, point: usize, column: usize, unit: Unit) -> Vec<f64> {
+    #[must_use]
+    pub fn times_or_never(&self, point: usize, column: usize, unit: Unit) -> Vec<f64> {
         let cut = self.points.get(&point).map_or(&[][..], |kept| kept.cut.as_slice());
         let value = |(&value, &cut): (&f64, &bool)| {
             if value.is_nan() && cut && unit == Unit::Seconds { f64::INFINITY } else { value }

@@ -15,9 +15,7 @@ use super::proxy::Proxy;
 use super::server::Process;
 use super::timeline::Timeline;
 use super::timer_wheel::TimerWheel;
-use crate::engine::{
-    Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer, Trace,
-};
+use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer, Trace};
 use crate::models::{Finding, Metric, Model, SignalDefinition};
 use crate::quantities::DurationSampler;
 use crate::resources::{

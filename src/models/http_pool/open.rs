@@ -99,13 +99,7 @@ impl HttpPool {
 
     /// Puts what the server, or the proxy, does about the attempt under way in the place of what the
     /// client knows of it.
-    fn refine(
-        &self,
-        parts: &mut Parts,
-        connection: u32,
-        end: SimTime,
-        executions: &[Execution],
-    ) {
+    fn refine(&self, parts: &mut Parts, connection: u32, end: SimTime, executions: &[Execution]) {
         let open = &self.connections[connection];
         let exchange = self.proxy.exchange(open.exchange).filter(|_| open.hop == Hop::Proxy);
         let (coarse, finer) = match exchange.map(|exchange| exchange.upstream) {
@@ -148,7 +142,11 @@ impl HttpPool {
             self.clients.iter().filter(|client| client.state == state).count() as u64
         };
         trace.left(component, "requests without an answer", of(ClientState::Trying));
-        trace.left(component, "requests pausing before they are tried again", of(ClientState::Pausing));
+        trace.left(
+            component,
+            "requests pausing before they are tried again",
+            of(ClientState::Pausing),
+        );
         let own = self.clients.iter().map(|client| client.remaining).sum::<u64>();
         let to_come = self.to_arrive + self.shared_requests + own;
         trace.left(component, "requests not begun", to_come);

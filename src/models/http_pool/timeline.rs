@@ -231,9 +231,10 @@ impl HttpPool {
     /// From whoever asked to the worker, if somebody still waits.
     pub(super) fn served_by(&self, worker: Lane, connection: u32) -> Option<Link> {
         let open = &self.connections[connection];
-        let from = (self.client_lane(worker.component, open.client), open.taken_up);
-        let link = Link { name: "served by", from, to: (worker, open.taken_up) };
-        (open.client != NONE).then_some(link)
+        (open.client != NONE).then(|| {
+            let from = (self.client_lane(worker.component, open.client), open.taken_up);
+            Link { name: "served by", from, to: (worker, open.taken_up) }
+        })
     }
 
     /// A worker process ends, or its successor is up.

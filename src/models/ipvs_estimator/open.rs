@@ -22,7 +22,7 @@ impl IpvsEstimator {
             let list = self.temp_list.len();
             trace.left(component, "estimators on the temporary list", list);
             let rates = self.rates.not_converged();
-            trace.left(component, "followed services whose rate is not close", rates);
+            trace.left(component, "services among those followed whose rate is not close", rates);
             let parts = u64::from(!self.plan.is_done());
             trace.left(component, "part or more of the schedule to come", parts);
         }

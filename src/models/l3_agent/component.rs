@@ -350,6 +350,7 @@ impl Component for L3Agent {
         if self.settings.commands.is_some() {
             self.start_timeline(engine);
             self.start_lanes(engine);
+            self.record(engine);
             return;
         }
         let routers = self.settings.all_routers;

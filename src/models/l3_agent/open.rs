@@ -1,9 +1,7 @@
 //! What is still open when a traced run has ended.
 
 use super::component::{L3Agent, Owner};
-use super::timeline::{
-    COMMANDS, NO_THREAD, QUEUED, REPORT, STALLED, SYNC, WRITES, chain,
-};
+use super::timeline::{COMMANDS, NO_THREAD, QUEUED, REPORT, STALLED, SYNC, WRITES, chain};
 use super::workers::{Stage, Worker};
 use crate::engine::trace::{Chain, Lane, Trace};
 use crate::engine::{SimDuration, SimTime};
@@ -174,14 +172,14 @@ impl L3Agent {
             return;
         }
         left("full sync not answered", u64::from(!self.sync.is_idle()));
-        left("full syncs that timed out", self.sync.timeouts);
-        left("updates waiting", self.queue.waiting());
+        left("syncs that timed out", self.sync.timeouts);
+        left("updates of routers waiting", self.queue.waiting());
         left("workers with a router", self.busy_workers());
         left("routers given up", self.figures.given_up);
         let to_come = self.router_updates.remaining + self.boots.arrivals.remaining;
-        left("router updates and VM boots to come", u64::from(to_come));
-        left("port updates waiting", self.port_update_jobs.waiting() as u64);
-        left("port updates to come", u64::from(self.port_updates.remaining));
+        left("updates of routers and VM boots to come", u64::from(to_come));
+        left("updates of ports waiting", self.port_update_jobs.waiting() as u64);
+        left("updates of ports to come", u64::from(self.port_updates.remaining));
         left("stall without a report since", u64::from(!self.liveness.stall_is_over));
     }
 }

@@ -78,13 +78,9 @@ impl BgpScan {
         self.applied < self.total
     }
 
-    /// Routes that are visible but were not handed out at `now`, and those still to be written.
-    pub fn left(&self, now: SimTime) -> (u64, u64) {
-        if !self.is_under_way() {
-            return (0, 0);
-        }
-        let visible = self.visible(now);
-        (u64::from(visible - self.applied), u64::from(self.total - visible))
+    /// Routes not handed out yet.
+    pub fn left(&self) -> u64 {
+        u64::from(self.total.saturating_sub(self.applied))
     }
 
     /// The routes that have become visible since the last call.

@@ -41,21 +41,21 @@ impl Orchagent {
             });
         }
         if !self.converged() {
-            self.record_left(trace, component, end);
+            self.record_left(trace, component);
         }
     }
 
-    fn record_left(&self, trace: &mut Trace, component: u16, end: SimTime) {
-        let unsettled = (0..self.links.len() as u16).filter(|path| self.traffic.is_unsettled(*path));
+    fn record_left(&self, trace: &mut Trace, component: u16) {
+        let unsettled =
+            (0..self.links.len() as u16).filter(|path| self.traffic.is_unsettled(*path));
         trace.left(component, "paths not settled", unsettled.count() as u64);
         let lost = (self.traffic.loss_rate() * 100.0).ceil() as u64;
         trace.left(component, "per cent of the traffic still lost", lost);
-        trace.left(component, "link events not published", self.syncd.unpublished.len() as u64);
+        trace.left(component, "events of links not published", self.syncd.unpublished.len() as u64);
         trace.left(component, "notifications waiting", self.notifications.len() as u64);
         trace.left(component, "requests waiting for syncd", self.syncd.requests.len() as u64);
-        let (waiting, unwritten) = self.table.left(end);
-        trace.left(component, "route updates waiting", waiting);
-        trace.left(component, "route updates that FRR has yet to write", unwritten);
+        trace.left(component, "updates of routes waiting", self.table.backlog());
+        trace.left(component, "updates of routes on their way from FRR", self.table.to_come());
         trace.left(component, "changes of links to come", self.flaps.left() as u64);
     }
 }

@@ -187,10 +187,9 @@ impl RouteTable {
         self.backlog() > 0 || self.scan.is_under_way()
     }
 
-    /// Routes that wait at `now`, brought in or not, and those still to be written.
-    pub fn left(&self, now: SimTime) -> (u64, u64) {
-        let (visible, unwritten) = self.scan.left(now);
-        (self.backlog() + visible, unwritten)
+    /// Routes still to be brought in, written or not.
+    pub fn to_come(&self) -> u64 {
+        self.scan.left()
     }
 
     /// Wake-ups of the executor that are not used yet.

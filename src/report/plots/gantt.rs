@@ -4,11 +4,12 @@ use plotters::style::RGBColor;
 
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark};
-use super::frame::{Entry, LINE, Look, heading, legend_above, legend_height, swatches};
+use super::frame::{Entry, LINE, Look, heading, legend_above, legend_height, swatches, torn};
 use super::pages::{Pages, joined};
 use super::style::{
     GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, WIDTH, clipped, colour, text_width,
 };
+use super::timeline::unfinished;
 use crate::models::Unit;
 use crate::report::number::Scale;
 use crate::report::timeline::{LaneRecord, Record};
@@ -75,6 +76,9 @@ impl<'r> Chart<'r> {
         if events.len() > MOST_EVENTS {
             entries.push(Entry { look: Look::Upright(INK), text: "other events".to_owned() });
         }
+        if record.lanes.iter().flat_map(|lane| &lane.spans).any(|bar| bar.open) {
+            entries.push(Entry { look: Look::Torn(MUTED), text: STILL.to_owned() });
+        }
         let unit = Scale::new(Unit::Seconds, record.window.1);
         let [low, high] = [record.window.0, record.window.1].map(|time| time * unit.factor());
         let axis = Axis::within(low, high);
@@ -133,7 +137,11 @@ impl<'r> Chart<'r> {
             let right = right.max(left + HAIR).min(area.right);
             let area = Area { left: left.min(right), top, right, bottom: top + row };
             let colour = colour(kind.min(MOST_KINDS - 1));
-            drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
+            drawing.marks.push(if bar.open {
+                torn(area, colour)
+            } else {
+                Mark::Box { area, colour, opacity: 1.0 }
+            });
         }
         for mark in &lane.marks {
             // A rim keeps a mark apart from a bar of its colour.
@@ -148,6 +156,9 @@ impl<'r> Chart<'r> {
         drawing.panels.push((area, start..drawing.marks.len()));
     }
 }
+
+/// What the legend says of a torn end.
+const STILL: &str = "still going on at the end";
 
 /// What lasts in the lanes that are shown, the longest in sum first.
 fn kinds(record: &Record) -> Vec<String> {
@@ -166,6 +177,7 @@ fn kinds(record: &Record) -> Vec<String> {
 /// What is left out comes first: what does not fit is cut at the end.
 fn subtitle(record: &Record) -> String {
     let mut said: Vec<String> = Vec::new();
+    said.extend(unfinished(record));
     if record.lanes.len() < record.lanes_in_all {
         said.push(format!("{} of {} lanes", record.lanes.len(), record.lanes_in_all));
     }

@@ -11,15 +11,14 @@ fn at(millis: u64) -> SimTime {
 fn trace() -> Trace {
     let busy = Lane { component: 0, lane: 0 };
     let path = Lane { component: 0, lane: 5 };
-    let span =
-        |lane, name, start, end, value| Span {
-            lane,
-            name,
-            start: at(start),
-            end: at(end),
-            value,
-            open: false,
-        };
+    let span = |lane, name, start, end, value| Span {
+        lane,
+        name,
+        start: at(start),
+        end: at(end),
+        value,
+        open: false,
+    };
     let mut trace = Trace::default();
     trace.name_server(busy, "main loop");
     trace.name_lane(path, "<path> \"3\"");

@@ -33,17 +33,7 @@ pub fn record(lanes: u32, levels: usize, kinds: usize) -> Record {
         trace.instant(lane(path), NAMES[path as usize % kinds], end);
         let (name, outcome, parts, open) = ("outage", "pruned", Vec::new(), false);
         let (lane, number, server) = (lane(path), 0, None);
-        trace.chains.push(Chain {
-            lane,
-            name,
-            number,
-            start,
-            end,
-            outcome,
-            open,
-            server,
-            parts,
-        });
+        trace.chains.push(Chain { lane, name, number, start, end, outcome, open, server, parts });
     }
     for step in 0..2_000 {
         trace.span(lane(0), NAMES[step as usize % 9], (at(step * 20), at(step * 20 + 15)), 0);
