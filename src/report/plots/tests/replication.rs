@@ -67,6 +67,32 @@ fn pictures_of_a_record_that_is_full_say_so() {
 }
 
 #[test]
+fn what_was_still_going_on_has_a_torn_end_and_the_legend_says_so() {
+    let torn = |record: &Record| -> usize {
+        let plot = &gantt(record)[0];
+        let areas =
+            |marks: &[Mark]| marks.iter().filter(|m| matches!(m, Mark::Area { .. })).count();
+        let lanes = plot.drawing.panels.iter();
+        lanes.map(|(_, data)| areas(&plot.drawing.marks[data.clone()])).sum()
+    };
+    let said = |record: &Record| {
+        let texts = texts(&gantt(record)[0]);
+        let legend = texts.iter().any(|text| text == "still going on at the end");
+        (legend, texts[1].starts_with("not converged by"))
+    };
+    let whole = record(3, 2, 1);
+    assert_eq!((torn(&whole), said(&whole)), (0, (false, false)));
+    let mut cut = whole;
+    cut.unfinished = true;
+    let last = cut.lanes[1].spans.last_mut().unwrap();
+    last.open = true;
+    assert_eq!((torn(&cut), said(&cut)), (1, (true, true)));
+    assert!(
+        texts(&Kind::Timeline.of_replication(&cut, "timeline")[0])[1].contains("not converged")
+    );
+}
+
+#[test]
 fn a_gantt_chart_says_what_each_colour_is_and_who_each_lane_is() {
     let texts = texts(&gantt(&record(3, 2, 1))[0]);
     for text in ["main loop", "overlapping", "other"] {
