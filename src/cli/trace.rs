@@ -47,7 +47,8 @@ pub struct Arguments {
     /// Print the timeline
     #[arg(long)]
     text: bool,
-    /// Print what came out and the longest chains of what was waited for, from cause to effect
+    /// Print what came out, what is left, and the longest chains of what was waited for, from cause
+    /// to effect
     #[arg(long)]
     explain: bool,
     /// How many chains --explain prints
@@ -77,7 +78,7 @@ enum PlotKind {
 /// Which replication of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Pick {
-    /// That with the greatest figure
+    /// That with the greatest figure, or where it never came
     Worst,
     /// That in the middle
     Median,
