@@ -10,10 +10,10 @@ use crate::report::attribution::percent;
 use crate::report::files::ResultFolder;
 use crate::report::main_columns;
 use crate::report::number::Scale;
-use crate::report::plots::{Kind, Plot};
+use crate::report::plots::{Kind, PartColours, Plot};
 use crate::report::terminal::{hanging, wrapped};
 use crate::report::timeline::{Timeline, explain, text, write_chrome};
-use crate::scenario::Scenario;
+use crate::scenario::{MetricColumn, Scenario};
 use clap::{Args, ValueEnum};
 
 use super::arguments::{Changes, Running, load};
@@ -122,7 +122,8 @@ pub fn trace(arguments: &Arguments) -> Result<Outcome, CliError> {
     let name = format!("trace-{}-{replication}", plain(configuration));
     // Pictures go where the timeline goes.
     let beside = arguments.output.as_deref().map(|file| (parent(file), stem(file)));
-    let drawn = plots(arguments, &replayed, beside.as_ref().map_or(&name, |(_, stem)| stem));
+    let drawn =
+        plots(arguments, &scenario, &replayed, beside.as_ref().map_or(&name, |(_, stem)| stem));
     if !drawn.is_empty() {
         let written = match &beside {
             Some((place, _)) => plot::write_into(&drawn, place)?,
@@ -143,7 +144,7 @@ pub fn trace(arguments: &Arguments) -> Result<Outcome, CliError> {
 }
 
 /// The pictures that are asked for.
-fn plots(arguments: &Arguments, replayed: &Replayed, name: &str) -> Vec<Plot> {
+fn plots(arguments: &Arguments, scenario: &Scenario, replayed: &Replayed, name: &str) -> Vec<Plot> {
     let why = arguments.pick.zip(arguments.metric.as_ref()).map(|(pick, metric)| {
         let which = match pick {
             Pick::Worst => "worst",
@@ -153,12 +154,17 @@ fn plots(arguments: &Arguments, replayed: &Replayed, name: &str) -> Vec<Plot> {
         format!("{which} {metric}")
     });
     let record = replayed.record(why.as_deref());
+    let columns = scenario.columns();
+    let whole = |column: &MetricColumn| column.whole.map(|whole| columns[whole].name.clone());
+    let wholes: Vec<Option<String>> = columns.iter().map(whole).collect();
+    let names = columns.iter().zip(&wholes);
+    let parts = PartColours::new(names.map(|(c, whole)| (c.name.as_str(), whole.as_deref())));
     let one = |kind: &PlotKind| {
         let kind = match kind {
             PlotKind::Timeline => Kind::Timeline,
             PlotKind::Gantt => Kind::Gantt,
         };
-        kind.of_replication(&record, &format!("{name}-{}", kind.name()))
+        kind.of_replication(&record, &format!("{name}-{}", kind.name()), &parts)
     };
     arguments.plot.iter().flat_map(one).collect()
 }

@@ -105,14 +105,14 @@ pub fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64) -> f64 {
     left - 22.0
 }
 
-/// One entry with a swatch for each of `names`, in the colours of the series.
+/// One entry with a swatch for each of `names`.
 #[must_use]
-pub fn swatches(names: &[String]) -> Vec<Entry> {
-    let entry = |(index, name): (usize, &String)| Entry {
-        look: Look::Swatch(colour(index)),
+pub fn swatches(names: &[String], colours: &[RGBColor]) -> Vec<Entry> {
+    let entry = |(name, colour): (&String, &RGBColor)| Entry {
+        look: Look::Swatch(*colour),
         text: name.clone(),
     };
-    names.iter().enumerate().map(entry).collect()
+    names.iter().zip(colours).map(entry).collect()
 }
 
 /// The entries of a legend above the data, by lines: each with where it begins.

@@ -1,5 +1,7 @@
 //! The pictures of an analysis: a tornado, and bars of Sobol or Morris measures.
 
+use plotters::style::RGBColor;
+
 use super::{Analysis, Method, SensitivityReport};
 use crate::experiment::sensitivity::Effect;
 use crate::report::plots::axis::Axis;
@@ -64,7 +66,7 @@ fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> 
         let effects = &effects[page];
         let mut drawing = Drawing::new((WIDTH, HEIGHT));
         let top = heading(&mut drawing, &title, &joined(&[note, &what]));
-        let top = legend_above(&mut drawing, &swatches(&names), top);
+        let top = legend_above(&mut drawing, &swatches(&names, &two()), top);
         let swings: Vec<String> = effects
             .iter()
             .filter_map(|effect| Some(scale.plus_minus(effect.measures.get(2)?.1)))
@@ -127,7 +129,7 @@ fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> {
         ["μ*: change over the whole range", "σ: how much that change varies"]
     };
     let names = names.map(str::to_owned);
-    let above = MARGIN + 60.0 + legend_height(&swatches(&names));
+    let above = MARGIN + 60.0 + legend_height(&swatches(&names, &two()));
     let figure = analysis.figure.text(report.columns).replace('_', " ");
     let percent = report.confidence * 100.0;
     let what = if sobol { "shares of the variance (Sobol)" } else { "elementary effects (Morris)" };
@@ -138,7 +140,7 @@ fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> {
         let effects = &effects[page];
         let mut drawing = Drawing::new((WIDTH, HEIGHT));
         let top = heading(&mut drawing, &title, &joined(&[note, &what]));
-        let top = legend_above(&mut drawing, &swatches(&names), top);
+        let top = legend_above(&mut drawing, &swatches(&names, &two()), top);
         let labels = labels(report, effects);
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let below = if sobol { "share of the variance".to_owned() } else { scale.heading(&figure) };
@@ -191,4 +193,9 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let finite = values.filter(|value| value.is_finite());
     let (least, most) = finite.fold(start, |(least, most), v| (least.min(v), most.max(v)));
     if least <= most { (least, most) } else { (0.0, 1.0) }
+}
+
+/// The colours of the two bars of a row.
+fn two() -> [RGBColor; 2] {
+    [colour(0), colour(1)]
 }

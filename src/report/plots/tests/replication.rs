@@ -49,11 +49,14 @@ pub fn record(lanes: u32, levels: usize, kinds: usize) -> Record {
 
 pub fn of_replication(record: &Record) -> Vec<Plot> {
     let kinds = [Kind::Timeline, Kind::Gantt];
-    kinds.into_iter().flat_map(|kind| kind.of_replication(record, kind.name())).collect()
+    kinds
+        .into_iter()
+        .flat_map(|kind| kind.of_replication(record, kind.name(), &PartColours::default()))
+        .collect()
 }
 
 fn gantt(record: &Record) -> Vec<Plot> {
-    Kind::Gantt.of_replication(record, "gantt")
+    Kind::Gantt.of_replication(record, "gantt", &PartColours::default())
 }
 
 #[test]
@@ -88,7 +91,8 @@ fn what_was_still_going_on_has_a_torn_end_and_the_legend_says_so() {
     last.open = true;
     assert_eq!((torn(&cut), said(&cut)), (1, (true, true)));
     assert!(
-        texts(&Kind::Timeline.of_replication(&cut, "timeline")[0])[1].contains("not converged")
+        texts(&Kind::Timeline.of_replication(&cut, "timeline", &PartColours::default())[0])[1]
+            .contains("not converged")
     );
 }
 
@@ -123,7 +127,7 @@ fn lanes_and_counters_that_do_not_fit_go_on_in_the_next_picture() {
     let charts = gantt(&many);
     let lanes: usize = charts.iter().map(|plot| plot.drawing.panels.len()).sum();
     assert_eq!(lanes, many.lanes.len());
-    let pages = Kind::Timeline.of_replication(&many, "timeline");
+    let pages = Kind::Timeline.of_replication(&many, "timeline", &PartColours::default());
     assert!(pages.len() > 1);
     assert_eq!(pages[1].name, "timeline-2");
     let all: Vec<String> = pages.iter().flat_map(texts).collect();
