@@ -30,7 +30,10 @@ class Timeline:
 
     @property
     def spans(self) -> pd.DataFrame:
-        """What lasted: component, lane, name, start and end in seconds, value."""
+        """What lasted: component, lane, name, start and end in seconds, value.
+
+        What was still going on when the replication ended is there until then.
+        """
         return pd.DataFrame(self._trace.spans(), columns=_COLUMNS)
 
     @property

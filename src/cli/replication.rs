@@ -7,12 +7,16 @@ use crate::report::stored::Stored;
 use crate::report::timeline::{Record, Timeline};
 use crate::scenario::Scenario;
 
-/// The replication whose figure is the smallest that at least `share` of all do not exceed.
+/// The replication whose figure is the smallest that at least `share` of all do not exceed. A time
+/// that never came is infinite, and of those the first is as good as any.
 pub fn at_share(figures: &[f64], share: f64) -> Option<u64> {
-    let mut order: Vec<usize> = (0..figures.len()).filter(|r| figures[*r].is_finite()).collect();
+    let mut order: Vec<usize> = (0..figures.len()).filter(|r| !figures[*r].is_nan()).collect();
     order.sort_by(|a, b| figures[*a].total_cmp(&figures[*b]));
     let rank = ((order.len() as f64 * share).ceil() as usize).saturating_sub(1);
-    order.get(rank).map(|replication| *replication as u64)
+    let chosen = *order.get(rank)?;
+    let never = || order.iter().find(|replication| figures[**replication] == f64::INFINITY);
+    let chosen = if figures[chosen].is_infinite() { never().copied()? } else { chosen };
+    Some(chosen as u64)
 }
 
 /// A replication with its record.
@@ -48,14 +52,32 @@ impl Replayed {
 /// wants to see first.
 pub fn typical(scenario: &Scenario, stored: &Stored) -> Option<Record> {
     let column = stored.main_columns().first().copied()?;
-    let figures = stored.values(0, &column.name);
-    let replication = at_share(figures, 0.5).unwrap_or(0);
-    let figure = figures.get(replication as usize).copied().filter(|figure| figure.is_finite());
+    let figures = stored.times_or_never(0, column);
+    let replication = at_share(&figures, 0.5);
+    let figure = replication.map(|replication| figures[replication as usize]);
+    let replication = replication.unwrap_or(0);
     let why = figure.map(|figure| {
         let scale = Scale::new(column.unit(), figure);
-        format!("the median: {} {}", column.title(), scale.bound(figure))
+        let text =
+            if figure.is_finite() { scale.bound(figure) } else { "that never came".to_owned() };
+        format!("the median: {} {text}", column.title())
     });
     let record = Replayed::new(scenario, 0, replication).record(why.as_deref());
     // As it will be read back.
     Record::read(&record.json()).filter(|record| !record.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at_share;
+
+    #[test]
+    fn one_that_never_came_is_worse_than_the_worst_that_did() {
+        let never = f64::INFINITY;
+        let figures = [3.0, never, 1.0, f64::NAN, never, 2.0];
+        assert_eq!(at_share(&figures, 1.0), Some(1));
+        assert_eq!(at_share(&figures, 0.5), Some(0));
+        assert_eq!(at_share(&[3.0, f64::NAN, 1.0], 1.0), Some(0));
+        assert_eq!(at_share(&[f64::NAN], 1.0), None);
+    }
 }

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use crate::engine::Trace;
 use crate::engine::trace::MOST_RECORDS;
 use crate::experiment::{self, Batch, KeptValues, Row, RowSink, Status};
+use crate::models::Unit;
 use crate::report::attribution::percent;
 use crate::report::files::ResultFolder;
 use crate::report::main_columns;
 use crate::report::number::Scale;
-use crate::report::plots::{Kind, Plot};
+use crate::report::plots::{Kind, PartColours, Plot};
 use crate::report::terminal::{hanging, wrapped};
 use crate::report::timeline::{Timeline, explain, text, write_chrome};
-use crate::scenario::Scenario;
+use crate::scenario::{MetricColumn, Scenario};
 use clap::{Args, ValueEnum};
 
 use super::arguments::{Changes, Running, load};
@@ -47,7 +48,8 @@ pub struct Arguments {
     /// Print the timeline
     #[arg(long)]
     text: bool,
-    /// Print what came out and the longest chains of what was waited for, from cause to effect
+    /// Print what came out, what is left, and the longest chains of what was waited for, from cause
+    /// to effect
     #[arg(long)]
     explain: bool,
     /// How many chains --explain prints
@@ -77,7 +79,7 @@ enum PlotKind {
 /// Which replication of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Pick {
-    /// That with the greatest figure
+    /// That with the greatest figure (of rates per second the least), or where it never came
     Worst,
     /// That in the middle
     Median,
@@ -121,7 +123,8 @@ pub fn trace(arguments: &Arguments) -> Result<Outcome, CliError> {
     let name = format!("trace-{}-{replication}", plain(configuration));
     // Pictures go where the timeline goes.
     let beside = arguments.output.as_deref().map(|file| (parent(file), stem(file)));
-    let drawn = plots(arguments, &replayed, beside.as_ref().map_or(&name, |(_, stem)| stem));
+    let drawn =
+        plots(arguments, &scenario, &replayed, beside.as_ref().map_or(&name, |(_, stem)| stem));
     if !drawn.is_empty() {
         let written = match &beside {
             Some((place, _)) => plot::write_into(&drawn, place)?,
@@ -142,7 +145,7 @@ pub fn trace(arguments: &Arguments) -> Result<Outcome, CliError> {
 }
 
 /// The pictures that are asked for.
-fn plots(arguments: &Arguments, replayed: &Replayed, name: &str) -> Vec<Plot> {
+fn plots(arguments: &Arguments, scenario: &Scenario, replayed: &Replayed, name: &str) -> Vec<Plot> {
     let why = arguments.pick.zip(arguments.metric.as_ref()).map(|(pick, metric)| {
         let which = match pick {
             Pick::Worst => "worst",
@@ -152,12 +155,17 @@ fn plots(arguments: &Arguments, replayed: &Replayed, name: &str) -> Vec<Plot> {
         format!("{which} {metric}")
     });
     let record = replayed.record(why.as_deref());
+    let columns = scenario.columns();
+    let whole = |column: &MetricColumn| column.whole.map(|whole| columns[whole].name.clone());
+    let wholes: Vec<Option<String>> = columns.iter().map(whole).collect();
+    let names = columns.iter().zip(&wholes);
+    let parts = PartColours::new(names.map(|(c, whole)| (c.name.as_str(), whole.as_deref())));
     let one = |kind: &PlotKind| {
         let kind = match kind {
             PlotKind::Timeline => Kind::Timeline,
             PlotKind::Gantt => Kind::Gantt,
         };
-        kind.of_replication(&record, &format!("{name}-{}", kind.name()))
+        kind.of_replication(&record, &format!("{name}-{}", kind.name()), &parts)
     };
     arguments.plot.iter().flat_map(one).collect()
 }
@@ -220,7 +228,13 @@ fn choose(
         Pick::Median => 0.5,
         Pick::P99 => 0.99,
     };
-    let chosen = at_share(kept.values(point, column), share);
+    // What was cut off counts as the worst that it may become.
+    let [least, most] = kept.bounds(point, column);
+    let chosen = match columns[column].metric.unit {
+        // Of what is done in a second less is worse.
+        Unit::PerSecond => at_share(&least, 1.0 - share),
+        _ => at_share(&most, share),
+    };
     chosen.ok_or_else(|| Problem::NoFigure { metric: metric.to_owned() }.into())
 }
 

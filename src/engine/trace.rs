@@ -27,6 +27,8 @@ pub struct Span {
     /// A figure that goes with it, for instance the size of a batch; for what someone waited for, how
     /// many were before.
     pub value: i64,
+    /// It was still going on when the replication ended, and is known up to there only.
+    pub open: bool,
 }
 
 /// Something that happened at one instant.
@@ -80,12 +82,25 @@ pub struct Chain {
     pub start: SimTime,
     /// When it had its outcome.
     pub end: SimTime,
-    /// The outcome.
+    /// The outcome; of one that is open, what had not come about.
     pub outcome: &'static str,
+    /// The replication ended before it had an outcome.
+    pub open: bool,
     /// Whom it waited for; none of the component's servers in particular without.
     pub server: Option<Lane>,
     /// What is known of where its time went beside its spans.
     pub parts: Vec<(&'static str, SimDuration)>,
+}
+
+/// How many of what a component had not done when the replication ended, though it was to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Index of the component.
+    pub component: u16,
+    /// Of what, as it follows a number: the first word is a plural, or has none.
+    pub what: &'static str,
+    /// How many.
+    pub count: u64,
 }
 
 /// A record ends when it has this much, so that a long run does not fill the memory (48 bytes each).
@@ -108,6 +123,11 @@ pub struct Trace {
     pub links: Vec<Link>,
     /// What was waited for, in the order in which it ended.
     pub chains: Vec<Chain>,
+    /// What was left to do when the replication ended; nothing where all that was asked for came
+    /// about.
+    pub left: Vec<Left>,
+    /// When the replication ended; zero as long as it goes on.
+    pub end: SimTime,
 }
 
 impl Trace {
@@ -120,6 +140,8 @@ impl Trace {
         self.servers.clear();
         self.links.clear();
         self.chains.clear();
+        self.left.clear();
+        self.end = SimTime::ZERO;
     }
 
     /// False once it holds [`MOST_RECORDS`].
@@ -132,8 +154,51 @@ impl Trace {
     pub fn span(&mut self, lane: Lane, name: &'static str, ends: (SimTime, SimTime), value: i64) {
         let (start, end) = ends;
         if start < end {
-            self.spans.push(Span { lane, name, start, end, value });
+            self.spans.push(Span { lane, name, start, end, value, open: false });
         }
+    }
+
+    /// Records something that was still going on when the replication ended.
+    pub fn open_span(
+        &mut self,
+        lane: Lane,
+        name: &'static str,
+        (start, end): (SimTime, SimTime),
+        value: i64,
+    ) {
+        if start < end {
+            self.spans.push(Span { lane, name, start, end, value, open: true });
+        }
+    }
+
+    /// Records how much was left to do, if anything was.
+    pub fn left(&mut self, component: u16, what: &'static str, count: u64) {
+        if count > 0 {
+            self.left.push(Left { component, what, count });
+        }
+    }
+
+    /// How long what has begun in `lane` since `from` took, by name, in the order in which it began.
+    #[must_use]
+    pub fn sums(&self, lane: Lane, from: SimTime) -> Vec<(&'static str, SimDuration)> {
+        let mut sums: Vec<(&'static str, SimDuration)> = Vec::new();
+        for span in self.spans.iter().filter(|span| span.lane == lane && span.start >= from) {
+            let took = span.end.since(span.start);
+            match sums.iter_mut().find(|(name, _)| *name == span.name) {
+                Some((_, sum)) => *sum = sum.saturating_add(took),
+                None => sums.push((span.name, took)),
+            }
+        }
+        sums
+    }
+
+    /// The replication has ended at `end`: what was to last longer is open.
+    pub fn cut(&mut self, end: SimTime) {
+        self.end = end;
+        for span in self.spans.iter_mut().filter(|span| span.end > end) {
+            (span.end, span.open) = (end, true);
+        }
+        self.spans.retain(|span| !span.open || span.start < span.end);
     }
 
     /// Records something that happened.

@@ -106,7 +106,8 @@ impl KeptValues {
     }
 
     /// What they are at least and at most; NaN where there is none.
-    fn bounds(&self, point: usize, column: usize) -> [Vec<f64>; 2] {
+    #[must_use]
+    pub fn bounds(&self, point: usize, column: usize) -> [Vec<f64>; 2] {
         let Some(kept) = self.column(point, column) else { return [Vec::new(), Vec::new()] };
         let mut bounds = [kept.exact.clone(), kept.exact.clone()];
         for (&replication, known) in &kept.bounded {

@@ -52,6 +52,7 @@ impl<'s> WorldWorker<'s> {
             _ => build(self.scenario, point),
         };
         let end = self.engine.run(&mut world, self.limits);
+        world.trace_open(&mut self.engine);
         let mut figures = Vec::new();
         world.measure(self.engine.now(), &mut figures);
         let status = status(end, world.converged());

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::engine::{Component, Engine, SimDuration, SimTime};
+use crate::engine::{Component, Engine, SimDuration, SimTime, Trace};
 
 /// A simulated system: a component with a configuration that a user writes and metrics that a
 /// user reads.
@@ -64,6 +64,11 @@ pub trait Model: Component + Sized {
     /// Writes the figures of the run that ended at `end` in the order of [`Model::METRICS`];
     /// `f64::NAN` for what did not come about.
     fn measure(&self, end: SimTime, figures: &mut [f64]);
+
+    /// Records what is still open when the run has ended at `end`, as spans until then, and what of
+    /// the scenario is left to do. Called once, and only if the run is traced; it only reads, so
+    /// that nothing depends on whether it is.
+    fn trace_open(&self, trace: &mut Trace, component: u16, end: SimTime);
 }
 
 /// A named input or output of a model.

@@ -7,7 +7,7 @@ use super::ipvs_estimator::IpvsEstimator;
 use super::l3_agent::L3Agent;
 use super::model::{Finding, Metric, Model, SignalDefinition};
 use super::orchagent::Orchagent;
-use crate::engine::{Component, Engine, Root, SimDuration, SimTime};
+use crate::engine::{Component, Engine, Root, SimDuration, SimTime, Trace};
 
 /// From an output of one component to an input of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,6 +191,10 @@ macro_rules! models {
                 match self { $(Self::$variant(model) => model.measure(end, figures),)+ }
             }
 
+            fn trace_open(&self, trace: &mut Trace, component: u16, end: SimTime) {
+                match self { $(Self::$variant(model) => model.trace_open(trace, component, end),)+ }
+            }
+
             fn metrics(&self) -> &'static [Metric] {
                 match self { $(Self::$variant(_) => $variant::METRICS,)+ }
             }
@@ -228,6 +232,17 @@ impl World {
             let from = figures.len();
             figures.resize(from + component.metrics().len(), f64::NAN);
             component.measure(end, &mut figures[from..]);
+        }
+    }
+
+    /// If the run, which has ended, is traced: records what is still open. Nothing once the record is
+    /// full, as it lacks what came before.
+    pub fn trace_open(&self, engine: &mut Engine<WorldEvent>) {
+        let end = engine.now();
+        let Some(trace) = engine.trace() else { return };
+        trace.cut(end);
+        for (index, component) in self.components.iter().enumerate() {
+            component.trace_open(trace, index as u16, end);
         }
     }
 

@@ -1,13 +1,19 @@
 //! Where the time went: the share of each part of a metric.
 
 use std::fmt::Write as _;
+use std::ops::Range;
+
+use comfy_table::Table;
 
 use super::Report;
-use super::table::{Labels, align_right, new_table, text_of};
+use super::table::{Labels, WIDTH, align_right, fit, longest_word, new_table, text_of};
 use crate::experiment::PointSummary;
 
 /// Parts beside each other; the smaller ones are summed up.
 const MOST_PARTS: usize = 6;
+/// The least width of a label, where it has so many letters, and of a share.
+const LABEL: u16 = 14;
+const SHARE: u16 = 5;
 /// A share that is less than this everywhere would be shown as 0 %.
 const LEAST_SHARE: f64 = 0.005;
 
@@ -95,16 +101,77 @@ pub fn attribution_tables(report: Report<'_>) -> String {
             if rows.is_empty() {
                 continue;
             }
-            let mut labels = Labels::new(rows.iter().map(|(summary, _)| report.point(summary)));
-            let parts = attribution.parts.iter().cloned();
-            let mut table = new_table(labels.heading().iter().cloned().chain(parts));
-            for (summary, shares) in &rows {
-                let shares = shares.iter().map(|&share| percent(share));
-                table.add_row(labels.of(report.point(summary)).into_iter().chain(shares));
+            let labels = Labels::new(rows.iter().map(|(summary, _)| report.point(summary)));
+            for block in blocks(&labels, &attribution.parts) {
+                let parts = &attribution.parts[block.clone()];
+                let rows = rows.iter().map(|(summary, shares)| (*summary, &shares[block.clone()]));
+                let table = table(report, labels.clone(), parts, rows);
+                let _ = writeln!(text, "{}", text_of(&table));
             }
-            align_right(&mut table, labels.heading().len());
-            let _ = writeln!(text, "{}", text_of(&table));
         }
     }
     text
+}
+
+/// The shares of some parts, a row for each point.
+fn table<'r>(
+    report: Report<'_>,
+    mut labels: Labels,
+    parts: &[String],
+    rows: impl Iterator<Item = (&'r PointSummary, &'r [f64])>,
+) -> Table {
+    let headings = labels.heading().to_vec();
+    let mut table = new_table(headings.iter().chain(parts).cloned());
+    let mut longest: Vec<u16> = headings.iter().map(|heading| length(heading)).collect();
+    for (summary, shares) in rows {
+        let cells = labels.of(report.point(summary));
+        longest.iter_mut().zip(&cells).for_each(|(most, cell)| *most = length(cell).max(*most));
+        table.add_row(cells.into_iter().chain(shares.iter().map(|&share| percent(share))));
+    }
+    let of_label =
+        |(heading, most): (&String, u16)| (longest_word(heading).max(LABEL.min(most)), most);
+    let of_part = |part: &String| (longest_word(part).max(SHARE), length(part));
+    let widths = headings.iter().zip(longest).map(of_label).chain(parts.iter().map(of_part));
+    fit(&mut table, &widths.collect::<Vec<_>>());
+    align_right(&mut table, headings.len());
+    table
+}
+
+fn length(text: &str) -> u16 {
+    text.chars().count().min(usize::from(WIDTH)) as u16
+}
+
+/// Parts that have room beside each other and the labels, no word of their names being broken.
+fn blocks(labels: &Labels, parts: &[String]) -> Vec<Range<usize>> {
+    let width = |name: &String| longest_word(name).max(SHARE) + 2;
+    // Names of configurations are broken at blanks, which takes a little more than their heading.
+    let of_labels: u16 = labels.heading().iter().map(|name| width(name).max(LABEL + 2)).sum();
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut used = 0;
+    for (index, part) in parts.iter().enumerate() {
+        match blocks.last_mut() {
+            Some(block) if used + width(part) <= WIDTH + 1 => block.end = index + 1,
+            _ => {
+                blocks.push(index..index + 1);
+                used = of_labels;
+            }
+        }
+        used += width(part);
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_whose_names_have_no_room_beside_each_other_go_below() {
+        let labels = Labels::new([].into_iter());
+        let parts = ["notification queue", "publication", "reprogramming"].map(str::to_owned);
+        assert_eq!(blocks(&labels, &parts), vec![0..3]);
+        let many: Vec<String> = (0..7).map(|n| format!("longer-name-{n} of it")).collect();
+        assert_eq!(blocks(&labels, &many), vec![0..5, 5..7]);
+        assert!(blocks(&labels, &[]).is_empty());
+    }
 }

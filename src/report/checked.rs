@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Report;
 use super::expectations::verdict_name;
-use super::markdown::expectations;
+use super::markdown::{escaped, expectations};
 use super::results_csv::Number;
 use super::summary_json::expectation;
 use crate::experiment::Verdict;
@@ -27,7 +27,7 @@ fn count(reports: &[Report<'_>], verdict: Verdict) -> usize {
 pub fn checked_markdown(reports: &[Report<'_>]) -> String {
     let mut text = String::new();
     for report in reports {
-        let _ = writeln!(text, "## {}\n", report.scenario.name);
+        let _ = writeln!(text, "## {}\n", escaped(&report.scenario.name));
         let before = text.len();
         expectations(&mut text, *report);
         if text.len() == before {

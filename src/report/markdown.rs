@@ -22,7 +22,7 @@ pub fn markdown(report: Report<'_>) -> String {
     figures(&mut text, report);
     for attribution in attributions(report) {
         let name = &report.columns[attribution.whole].name;
-        let _ = writeln!(text, "Where the time went: shares of the mean `{name}`\n");
+        let _ = writeln!(text, "Where the time went: shares of the mean {}\n", escaped(name));
         let mut heading = vec!["configuration".to_owned()];
         heading.extend(attribution.parts.iter().cloned());
         row(&mut text, &heading);
@@ -117,7 +117,37 @@ pub fn rule(text: &mut String, left: usize, right: usize) {
     let _ = writeln!(text, "{}{}|", "|:---".repeat(left), "|---:".repeat(right));
 }
 
-/// What would end a cell or start HTML is made harmless; a line break stays one.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace('<', "&lt;").replace('\n', "<br>")
+/// Every sign stands for itself: none begins emphasis, code, a link or HTML, and none ends a cell. A
+/// line break stays one. An underscore within a word is no emphasis
+/// (CommonMark 0.31, rule 2 of emphasis) and stays readable.
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut before = None;
+    let mut signs = text.chars().peekable();
+    while let Some(sign) = signs.next() {
+        let is_letter = |sign: Option<char>| sign.is_some_and(char::is_alphanumeric);
+        match sign {
+            '_' if is_letter(before) && is_letter(signs.peek().copied()) => escaped.push('_'),
+            '*' | '_' | '`' | '|' | '\\' | '[' | ']' | '~' => escaped.extend(['\\', sign]),
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '\n' => escaped.push_str("<br>"),
+            _ => escaped.push(sign),
+        }
+        before = Some(sign);
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn a_name_renders_as_it_is() {
+        assert_eq!(escaped("a_b_*c*"), "a_b\\_\\*c\\*");
+        assert_eq!(escaped("_x_ and __y__"), "\\_x\\_ and \\_\\_y\\_\\_");
+        assert_eq!(escaped("1 < 2 & a|b `c` [d](e)"), "1 &lt; 2 &amp; a\\|b \\`c\\` \\[d\\](e)");
+        assert_eq!(escaped("packet_loss_duration.p99 (s)"), "packet_loss_duration.p99 (s)");
+    }
 }

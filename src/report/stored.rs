@@ -357,6 +357,23 @@ impl Stored {
         self.values.get(point).and_then(|metrics| metrics.get(metric)).map_or(&[], Vec::as_slice)
     }
 
+    /// The same, where a time that had not come about when replications were cut off is longer than
+    /// any: infinite.
+    #[must_use]
+    pub fn times_or_never(&self, point: usize, column: &StoredColumn) -> Vec<f64> {
+        let statuses = self.summary.points.get(point).map(|point| &point.statuses);
+        let some = |status: &Status| {
+            let count = statuses.and_then(|statuses| statuses.get(status.name()));
+            count.and_then(Value::as_u64).is_some_and(|count| count > 0)
+        };
+        let (failed, others): (Vec<Status>, _) =
+            Status::ALL.into_iter().partition(|status| status.is_failure());
+        let cut = others.iter().filter(|status| **status != Status::Converged).any(some);
+        let never = cut && !failed.iter().any(some) && column.unit() == Unit::Seconds;
+        let figure = |figure: &f64| if figure.is_nan() && never { f64::INFINITY } else { *figure };
+        self.values(point, &column.name).iter().map(figure).collect()
+    }
+
     /// A metric of two points by replication, to compare their means: of antithetic pairs the means.
     #[must_use]
     pub fn pairs(&self, first: usize, second: usize, metric: &str) -> Pairs {

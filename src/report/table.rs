@@ -48,6 +48,27 @@ pub(super) fn new_table<I: IntoIterator<Item = String>>(heading: I) -> Table {
     table
 }
 
+/// Gives each column the first of its two widths in letters, and what is left of the line to the
+/// first columns, up to the second.
+pub(super) fn fit(table: &mut Table, widths: &[(u16, u16)]) {
+    // A blank belongs to each column, and another stands between two.
+    let used = widths.iter().map(|(least, _)| least + 2).sum::<u16>();
+    let mut left = (WIDTH + 1).saturating_sub(used);
+    let fitted = widths.iter().map(|&(least, most)| {
+        let more = most.saturating_sub(least).min(left);
+        left -= more;
+        ColumnConstraint::Absolute(Width::Fixed(least + more + 1))
+    });
+    let fitted: Vec<ColumnConstraint> = fitted.collect();
+    table.set_constraints(fitted);
+}
+
+/// The length of the longest word.
+pub(super) fn longest_word(text: &str) -> u16 {
+    let words = text.split_whitespace().map(|word| word.chars().count());
+    words.max().unwrap_or(0).min(usize::from(WIDTH)) as u16
+}
+
 /// The table as text, without spaces at the ends of lines.
 pub(super) fn text_of(table: &Table) -> String {
     let mut text = String::new();
@@ -238,6 +259,7 @@ pub(super) fn align_right(table: &mut Table, from: usize) {
 /// How the points of one table are told apart: named configurations by their names, the points of a
 /// sweep by a column for each axis, after the configuration that the sweep starts from if it has a
 /// name.
+#[derive(Clone)]
 pub(super) struct Labels {
     from_configurations: bool,
     heading: Vec<String>,

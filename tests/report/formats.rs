@@ -62,6 +62,46 @@ fn every_command_that_prints_results_knows_every_form() {
     }
 }
 
+#[test]
+fn names_from_a_scenario_stand_for_themselves_in_markdown() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(scenario(FILE)).unwrap();
+    let name = "a_b_*c* `d` <e> | f & g";
+    assert!(text.contains("\"pop 128\""));
+    fs::write(folder.path().join(FILE), text.replace("\"pop 128\"", &format!("\"{name}\"")))
+        .unwrap();
+    let escaped = "a_b\\_\\*c\\* \\`d\\` &lt;e> \\| f &amp; g";
+    for words in [
+        &["run", FILE, "--no-plots", "--replications", "3"][..],
+        &["check", FILE, "--replications", "3"],
+        &["plan", FILE],
+        &["compare", FILE, "pop 1024", name, "--replications", "3"],
+        &[
+            "sensitivity",
+            FILE,
+            "--configuration",
+            name,
+            "--replications",
+            "3",
+            "--metric",
+            "packet_loss_duration",
+            "--vary",
+            "orchagent.flap.messages=1..2",
+        ],
+    ] {
+        let output = convsim()
+            .current_dir(folder.path())
+            .args(words)
+            .args(["--format", "markdown"])
+            .assert();
+        let output = output.get_output();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains(escaped), "{words:?}: {text}{error}");
+        assert!(!text.contains("*c* `d`"), "{words:?}: {text}");
+    }
+}
+
 /// `script` gives the command a terminal of its own.
 #[cfg(target_os = "linux")]
 #[test]

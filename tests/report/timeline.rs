@@ -13,7 +13,7 @@ fn chassis() -> Scenario {
 }
 
 #[derive(Default)]
-struct Rows(Vec<Row>);
+pub struct Rows(pub Vec<Row>);
 
 impl RowSink for Rows {
     fn row(&mut self, row: &Row) -> std::io::Result<()> {
@@ -138,8 +138,8 @@ fn every_model_says_what_was_waited_for_without_changing_it() {
 }
 
 /// As the format's documentation asks: whole ids, no span across another in its thread, and arrows
-/// with both ends on something that is going on.
-fn well_formed(name: &str, timeline: Timeline<'_>) {
+/// with both ends on something that is going on, the second not before the first.
+pub fn well_formed(name: &str, timeline: Timeline<'_>) {
     let mut output = Vec::new();
     write_chrome(timeline, &mut output).unwrap();
     assert!(output.len() < 20_000_000, "{name}: {}", output.len());
@@ -170,6 +170,7 @@ fn well_formed(name: &str, timeline: Timeline<'_>) {
     }
     for ends in arrows.values() {
         assert_eq!(ends.iter().map(|e| e["ph"].as_str().unwrap()).collect::<Vec<_>>(), ["s", "f"]);
+        assert!(ends[0]["ts"].as_f64() <= ends[1]["ts"].as_f64(), "{name}: {ends:?}");
         for end in ends {
             let thread = (end["pid"].as_u64().unwrap(), end["tid"].as_u64().unwrap());
             let time = end["ts"].as_f64().unwrap();

@@ -12,6 +12,7 @@ use crate::report::comparison::{
     comparison_csv, comparison_json, comparison_markdown, comparison_tables, missing_notes,
     saved_notes,
 };
+use crate::report::markdown::escaped;
 use crate::report::terminal::wrapped;
 use crate::scenario::{Scenario, Statistic};
 use clap::Args;
@@ -296,15 +297,17 @@ fn show(
         return print(&format!("{all:#}\n"));
     }
     let how = format!("{how}, intervals at {percent} %");
+    let is_markdown = arguments.format == Format::Markdown;
+    let plain = |text: &str| if is_markdown { escaped(text) } else { text.to_owned() };
     let mut text = match arguments.format {
-        Format::Markdown => format!("{}; {how}\n", question.title),
+        Format::Markdown => format!("{}; {}\n", escaped(&question.title), escaped(&how)),
         _ => wrapped("", &question.title) + &wrapped("", &how),
     };
     for (name, compared) in blocks {
         text.push('\n');
         if !name.is_empty() {
-            let level = if arguments.format == Format::Markdown { "### " } else { "" };
-            text.push_str(&format!("{level}{name}\n\n"));
+            let level = if is_markdown { "### " } else { "" };
+            text.push_str(&format!("{level}{}\n\n", plain(name)));
         }
         text.push_str(&match arguments.format {
             Format::Markdown => comparison_markdown(compared),
@@ -312,15 +315,16 @@ fn show(
         });
         let mut notes = missing_notes(compared);
         notes.extend(saved_notes(compared));
-        if !notes.is_empty() && arguments.format == Format::Markdown {
+        if !notes.is_empty() && is_markdown {
             text.push('\n');
         }
-        notes.iter().for_each(|note| text.push_str(&wrapped("- ", note)));
+        notes.iter().for_each(|note| text.push_str(&wrapped("- ", &plain(note))));
     }
     for (threshold, name, how) in exceeded {
         let of = if name.is_empty() { String::new() } else { format!(" ({name})") };
         let what = if how.is_undecided() { "undecided" } else { "exceeded" };
-        text.push_str(&format!("\n{what}: {threshold}{of}: {}\n", how.text()));
+        let line = format!("{what}: {threshold}{of}: {}", how.text());
+        text.push_str(&format!("\n{}\n", plain(&line)));
     }
     print(&text)
 }

@@ -15,7 +15,7 @@ use super::proxy::Proxy;
 use super::server::Process;
 use super::timeline::Timeline;
 use super::timer_wheel::TimerWheel;
-use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer};
+use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer, Trace};
 use crate::models::{Finding, Metric, Model, SignalDefinition};
 use crate::quantities::DurationSampler;
 use crate::resources::{
@@ -88,7 +88,7 @@ impl Tag {
         (kind << 48) | (u64::from(process) << 32) | u64::from(low)
     }
 
-    fn unpack(tag: u64) -> Self {
+    pub fn unpack(tag: u64) -> Self {
         let (process, low) = ((tag >> 32) as u16, tag as u32);
         match tag >> 48 {
             0 => Self::Client,
@@ -367,5 +367,9 @@ impl Model for HttpPool {
             proxy_overflows: self.proxy.queue.overflows as f64,
         };
         self.tally.measure(&outside, figures);
+    }
+
+    fn trace_open(&self, trace: &mut Trace, component: u16, end: SimTime) {
+        self.record_open(trace, component, end);
     }
 }

@@ -69,6 +69,7 @@ mod measurement;
 mod metrics;
 mod network;
 mod no_effect;
+mod open;
 mod presets;
 mod program;
 mod proxy;

@@ -6,11 +6,14 @@
 use super::component::HttpPool;
 use super::connection::{ClientSide, Hop, NONE, Purpose, ServerSide};
 use super::measurement::Failure;
-use crate::engine::trace::{Chain, Lane, Link, Trace};
+use crate::engine::trace::{Chain, Lane, Link, Span, Trace};
 use crate::engine::{Engine, SimDuration, SimTime};
 
 const LEVELS: [&str; 4] =
     ["accept queue", "requests being served", "clients waiting", "processor share (%)"];
+
+/// What an attempt is doing while a worker executes it.
+pub(super) const BEING_SERVED: &str = "being served";
 
 /// The state after the last event.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +57,7 @@ impl HttpPool {
         self.timeline.named = self.clients.len() as u32;
     }
 
-    fn client_lane(&self, component: u16, client: u32) -> Lane {
+    pub(super) fn client_lane(&self, component: u16, client: u32) -> Lane {
         Lane { component, lane: self.processes.len() as u32 + client }
     }
 
@@ -72,17 +75,12 @@ impl HttpPool {
         }
     }
 
-    /// An attempt has ended: what it waited for.
-    pub(super) fn note_attempt<G: Copy>(
-        &mut self,
-        engine: &mut Engine<G>,
-        client: u32,
+    /// What an attempt on `connection` has waited for until `now`, one after the other.
+    pub(super) fn phases(
+        &self,
         connection: u32,
-        outcome: Result<(), Failure>,
-    ) {
-        let (now, component) = (engine.now(), engine.owner());
-        let Some(trace) = engine.trace() else { return };
-        let lane = self.client_lane(component, client);
+        now: SimTime,
+    ) -> [(&'static str, (SimTime, SimTime)); 5] {
         let open = &self.connections[connection];
         let at_server = open.server_side != ServerSide::Unknown;
         let accepted = at_server && open.server_side != ServerSide::Queued;
@@ -96,18 +94,38 @@ impl HttpPool {
             (at_server, open.queued),
             (accepted, open.accepted),
             (taken_up, open.taken_up),
+            (false, now),
         ];
         let third = if proxied { "with the proxy" } else { "waits for a worker" };
         // The handshake's last ACK was dropped: the client is connected, the server knows nothing.
         let dropped = "connected, but not in the accept queue";
-        let names = ["connecting", dropped, "accept queue", third, "being served"];
+        let names = ["connecting", dropped, "accept queue", third, BEING_SERVED];
         let mut start = open.started;
-        for (name, (reached, end)) in names.into_iter().zip(ends.into_iter().chain([(false, now)]))
-        {
+        let mut phases = [("", (start, start)); 5];
+        for ((phase, name), (reached, end)) in phases.iter_mut().zip(names).zip(ends) {
             let end = if reached { end } else { now };
-            trace.span(lane, name, (start, end), 0);
+            *phase = (name, (start, end));
             start = end;
         }
+        phases
+    }
+
+    /// An attempt has ended: what it waited for.
+    pub(super) fn note_attempt<G: Copy>(
+        &mut self,
+        engine: &mut Engine<G>,
+        client: u32,
+        connection: u32,
+        outcome: Result<(), Failure>,
+    ) {
+        let (now, component) = (engine.now(), engine.owner());
+        let Some(trace) = engine.trace() else { return };
+        let lane = self.client_lane(component, client);
+        for (name, ends) in self.phases(connection, now) {
+            trace.span(lane, name, ends, 0);
+        }
+        let open = &self.connections[connection];
+        let proxied = open.hop == Hop::Proxy;
         let what = match outcome {
             Ok(()) => "answered",
             Err(Failure::ConnectTimeout) => "connect timeout",
@@ -162,12 +180,22 @@ impl HttpPool {
         let (number, start) = (of.serial, of.first_attempt);
         if let Some(trace) = engine.trace() {
             let parts = std::mem::take(&mut self.timeline.parts);
-            let (name, server) = ("request", None);
-            trace.chains.push(Chain { lane, name, number, start, end, outcome, server, parts });
+            let (name, server, open) = ("request", None, false);
+            trace.chains.push(Chain {
+                lane,
+                name,
+                number,
+                start,
+                end,
+                outcome,
+                open,
+                server,
+                parts,
+            });
         }
     }
 
-    /// A worker has executed a request.
+    /// A worker has executed a request, or was killed while it did.
     pub(super) fn note_served<G: Copy>(
         &mut self,
         engine: &mut Engine<G>,
@@ -176,18 +204,37 @@ impl HttpPool {
     ) {
         let (now, component) = (engine.now(), engine.owner());
         let Some(trace) = engine.trace() else { return };
+        let span = self.execution(component, process, connection, now);
+        trace.span(span.lane, span.name, (span.start, span.end), span.value);
+        trace.links.extend(self.served_by(span.lane, connection));
+    }
+
+    /// What a worker has executed of a request until `now`.
+    pub(super) fn execution(
+        &self,
+        component: u16,
+        process: u16,
+        connection: u32,
+        now: SimTime,
+    ) -> Span {
         let open = &self.connections[connection];
-        let worker = Lane { component, lane: u32::from(process) };
+        let lane = Lane { component, lane: u32::from(process) };
         let name = match (open.purpose, open.client) {
             (Purpose::Request, NONE) => "request for nobody",
             (Purpose::Request, _) => "request",
             _ => "request beside the workload",
         };
-        trace.span(worker, name, (open.taken_up, now), open.serial as i64);
-        if open.client != NONE {
-            let from = (self.client_lane(component, open.client), open.taken_up);
-            trace.links.push(Link { name: "served by", from, to: (worker, open.taken_up) });
-        }
+        let (start, value) = (open.taken_up, open.serial as i64);
+        Span { lane, name, start, end: now, value, open: false }
+    }
+
+    /// From whoever asked to the worker, if somebody still waits.
+    pub(super) fn served_by(&self, worker: Lane, connection: u32) -> Option<Link> {
+        let open = &self.connections[connection];
+        (open.client != NONE).then(|| {
+            let from = (self.client_lane(worker.component, open.client), open.taken_up);
+            Link { name: "served by", from, to: (worker, open.taken_up) }
+        })
     }
 
     /// A worker process ends, or its successor is up.

@@ -47,6 +47,7 @@ impl HttpPool {
         let (connection, job) = (of.current, of.job.take());
         of.current = NONE;
         if let Some(job) = job {
+            self.note_served(engine, process, connection);
             self.host.kill(engine, job);
             self.tally.serving(engine.now(), -1);
         }

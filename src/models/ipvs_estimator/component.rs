@@ -224,8 +224,12 @@ impl IpvsEstimator {
     }
 
     fn end<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
+        let (now, component) = (engine.now(), engine.owner());
+        if let Some(trace) = engine.trace() {
+            self.record_open_work(trace, component, now);
+        }
         for slot in 0..self.tasks.len() {
-            self.stop_task(engine, slot);
+            self.halt_task(engine, slot);
         }
         self.host.disarm(engine);
         if let Some(timers) = self.timers {

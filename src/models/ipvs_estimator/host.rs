@@ -42,7 +42,7 @@ impl Background {
 }
 
 /// A kthread's work is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Done {
     pub slot: usize,
     pub work: SimDuration,

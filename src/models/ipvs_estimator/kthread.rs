@@ -31,7 +31,7 @@ pub(super) enum Creation {
 
 impl IpvsEstimator {
     /// Jiffies of a tick: `IPVS_EST_TICK`.
-    fn tick(&self) -> i64 {
+    pub(super) fn tick(&self) -> i64 {
         2 * i64::from(self.config.hz) / ROWS as i64
     }
 
@@ -143,6 +143,12 @@ impl IpvsEstimator {
 
     /// Stops a task, wherever it is. What is left of its row is not estimated this time.
     pub(super) fn stop_task<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, slot: usize) {
+        self.note_stopped(engine, slot);
+        self.halt_task(engine, slot);
+    }
+
+    /// The same, leaving no trace.
+    pub(super) fn halt_task<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, slot: usize) {
         let now = engine.now();
         engine.disarm(self.tasks[slot].timer);
         if let Some(done) = self.host.cancel(now, slot) {

@@ -71,6 +71,7 @@ mod metrics;
 mod metrics_of_groups;
 mod observation;
 mod old_timer;
+mod open;
 mod prices;
 mod rates;
 mod services;
@@ -85,7 +86,7 @@ pub use component::{Event, IpvsEstimator};
 pub use config::Config;
 
 use super::model::{Finding, Metric, Model, SignalDefinition};
-use crate::engine::{Engine, SimDuration, SimTime};
+use crate::engine::{Engine, SimDuration, SimTime, Trace};
 
 /// Output: a row was begun late.
 const OUTPUT_LATE_TICK: u16 = 0;
@@ -151,5 +152,9 @@ impl Model for IpvsEstimator {
 
     fn measure(&self, end: SimTime, figures: &mut [f64]) {
         metrics::measure(self, end, figures);
+    }
+
+    fn trace_open(&self, trace: &mut Trace, component: u16, end: SimTime) {
+        self.record_open(trace, component, end);
     }
 }

@@ -257,11 +257,17 @@ impl Rates {
     /// True when the rate of every followed estimator that exists has stayed close to the true one
     /// since the last change that is to come.
     pub fn all_converged(&self) -> bool {
-        let close = |followed: &Followed| {
-            let (changed, _) = self.groups.get(followed.group).state(followed.phase, SimTime::MAX);
-            followed.close_since.is_some_and(|since| since >= changed)
-        };
-        self.followed.iter().all(|followed| close(followed) || !followed.exists)
+        self.followed.iter().all(|followed| self.has_converged(followed))
+    }
+
+    /// How many of the followed estimators that exist report no rate close to the true one.
+    pub fn not_converged(&self) -> u64 {
+        self.followed.iter().filter(|followed| !self.has_converged(followed)).count() as u64
+    }
+
+    fn has_converged(&self, followed: &Followed) -> bool {
+        let (changed, _) = self.groups.get(followed.group).state(followed.phase, SimTime::MAX);
+        !followed.exists || followed.close_since.is_some_and(|since| since >= changed)
     }
 
     /// Mean parts of the time to the first estimate; NaN when there was none.

@@ -5,12 +5,27 @@
 
 use super::component::IpvsEstimator;
 use super::prices::RowTime;
-use super::task::State;
+use super::task::{State, Task};
 use crate::engine::trace::{Chain, Lane, Link};
 use crate::engine::{Engine, SimTime};
 
 const LEVELS: [&str; 5] =
     ["services", "temporary list", "kthreads", "behind (ms)", "processor share (%)"];
+
+pub(super) const ESTIMATES: &str = "estimates a row";
+pub(super) const NOT_BEGUN: &str = "due, not begun";
+pub(super) const ESTIMATED: &str = "is estimated";
+pub(super) const WALKS: &str = "walks all estimators";
+
+/// What a kthread does that is not a row.
+pub(super) const fn work_name(state: State) -> Option<&'static str> {
+    Some(match state {
+        State::Draining => "links from the temporary list",
+        State::CalcTest(_) => "tests a chain",
+        State::Relinking => "moves to the temporary list",
+        _ => return None,
+    })
+}
 
 /// The state after the last event.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +38,7 @@ pub(super) struct Timeline {
 }
 
 /// The lane of a kthread, or of the old timer; the next one is that of the rows that wait for it.
-const fn lane_of(component: u16, slot: usize) -> Lane {
+pub(super) const fn lane_of(component: u16, slot: usize) -> Lane {
     Lane { component, lane: 2 * slot as u32 }
 }
 
@@ -76,14 +91,14 @@ impl IpvsEstimator {
         let Some(trace) = engine.trace() else { return };
         let kthread = lane_of(component, slot);
         let value = (time.tick.as_nanos() / 1000) as i64;
-        trace.span(kthread, "estimates a row", (begin, end), value);
+        trace.span(kthread, ESTIMATES, (begin, end), value);
         if due >= begin {
             return;
         }
         // One that is late has waited for the kthread.
         let lane = Lane { lane: kthread.lane + 1, ..kthread };
-        trace.span(lane, "due, not begun", (due, begin), 0);
-        trace.span(lane, "is estimated", (begin, end), 0);
+        trace.span(lane, NOT_BEGUN, (due, begin), 0);
+        trace.span(lane, ESTIMATED, (begin, end), 0);
         trace.links.push(Link { name: "estimated by", from: (lane, begin), to: (kthread, begin) });
         trace.chains.push(Chain {
             lane,
@@ -92,6 +107,7 @@ impl IpvsEstimator {
             start: due,
             end,
             outcome: "estimated",
+            open: false,
             server: Some(kthread),
             parts: vec![
                 ("computing", time.tick),
@@ -111,7 +127,7 @@ impl IpvsEstimator {
         let number = self.layout.linked();
         let Some(trace) = engine.trace() else { return };
         let lane = lane_of(component, 0);
-        trace.span(lane, "walks all estimators", (begin, end), 0);
+        trace.span(lane, WALKS, (begin, end), 0);
         trace.chains.push(Chain {
             lane,
             name: "walk over estimators:",
@@ -119,6 +135,7 @@ impl IpvsEstimator {
             start: begin,
             end,
             outcome: "done",
+            open: false,
             server: Some(lane),
             parts: vec![("computing in softirq", time.tick)],
         });
@@ -128,13 +145,20 @@ impl IpvsEstimator {
     pub(super) fn note_work<G: Copy>(&mut self, engine: &mut Engine<G>, slot: usize) {
         let (end, component) = (engine.now(), engine.owner());
         let Some(trace) = engine.trace() else { return };
-        let name = match self.tasks[slot].state {
-            State::Draining => "links from the temporary list",
-            State::CalcTest(_) => "tests a chain",
-            State::Relinking => "moves to the temporary list",
-            _ => return,
-        };
-        trace.span(lane_of(component, slot), name, (self.tasks[slot].since, end), 0);
+        if let Some(name) = work_name(self.tasks[slot].state) {
+            trace.span(lane_of(component, slot), name, (self.tasks[slot].since, end), 0);
+        }
+    }
+
+    /// A kthread is stopped in the middle of its work.
+    pub(super) fn note_stopped<G: Copy>(&mut self, engine: &mut Engine<G>, slot: usize) {
+        let (end, component) = (engine.now(), engine.owner());
+        let Task { state, since, .. } = self.tasks[slot];
+        if let (Some(trace), State::Estimating(begin, _)) = (engine.trace(), state) {
+            trace.span(lane_of(component, slot), ESTIMATES, (begin, end), 0);
+        } else if let (Some(trace), Some(name)) = (engine.trace(), work_name(state)) {
+            trace.span(lane_of(component, slot), name, (since, end), 0);
+        }
     }
 
     /// Something happened to a kthread.

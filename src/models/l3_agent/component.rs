@@ -74,7 +74,7 @@ impl Owner {
         ((self as u64) << 32) | index as u64
     }
 
-    const fn of(tag: u64) -> (Self, u32) {
+    pub(super) const fn of(tag: u64) -> (Self, u32) {
         let owner = match tag >> 32 {
             0 => Self::Worker,
             1 => Self::PortUpdate,
@@ -319,6 +319,7 @@ impl L3Agent {
             return;
         }
         self.finished = true;
+        self.note_last_report(engine);
         self.liveness.end(engine);
         self.sync.end(engine);
     }
@@ -349,6 +350,7 @@ impl Component for L3Agent {
         if self.settings.commands.is_some() {
             self.start_timeline(engine);
             self.start_lanes(engine);
+            self.record(engine);
             return;
         }
         let routers = self.settings.all_routers;

@@ -25,9 +25,9 @@ pub struct LivenessState {
     check_timer: Option<Timer>,
     stall_timer: Option<Timer>,
     /// When the report that is under way was due.
-    due: SimTime,
+    pub(super) due: SimTime,
     /// A report that is to be sent or waits for its answer.
-    reporting: bool,
+    pub(super) reporting: bool,
     /// The answer is too late for the agent.
     unanswered: bool,
     /// The server has found that the agent was dead, and its answer says so.
@@ -40,7 +40,7 @@ pub struct LivenessState {
     /// What the agent learns of when it goes on, in order.
     late: Vec<Event>,
     stalled_until: Option<SimTime>,
-    ended: bool,
+    pub(super) ended: bool,
     /// Received by the server.
     pub received: u64,
     /// Due and not received in their interval.

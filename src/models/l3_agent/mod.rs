@@ -62,6 +62,7 @@ mod lanes;
 mod liveness;
 mod measure;
 mod metrics;
+mod open;
 mod program;
 mod queue;
 mod real_time;
@@ -77,7 +78,7 @@ pub use component::{Event, L3Agent};
 pub use config::Config;
 
 use super::model::{Finding, Metric, Model, SignalDefinition};
-use crate::engine::{Engine, SimDuration, SimTime};
+use crate::engine::{Engine, SimDuration, SimTime, Trace};
 
 impl Model for L3Agent {
     type Config = Config;
@@ -119,5 +120,9 @@ impl Model for L3Agent {
 
     fn measure(&self, end: SimTime, figures: &mut [f64]) {
         self.write_figures(end, figures);
+    }
+
+    fn trace_open(&self, trace: &mut Trace, component: u16, end: SimTime) {
+        self.record_open(trace, component, end);
     }
 }

@@ -220,6 +220,14 @@ impl RouterQueue {
         self.waiting + self.handed_over
     }
 
+    /// The updates that wait, each with its router, router by router.
+    pub fn open(&self) -> impl Iterator<Item = (u32, &Update)> {
+        self.entries.iter().enumerate().flat_map(|(router, entry)| {
+            let queued = entry.updates.iter().map(|Waiting(update)| update);
+            queued.chain(&entry.handed_over).map(move |update| (router as u32, update))
+        })
+    }
+
     /// Where updates ended.
     #[must_use]
     pub fn tally(&self) -> Tally {

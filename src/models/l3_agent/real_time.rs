@@ -84,6 +84,17 @@ impl Lane {
     }
 }
 
+/// Where a command in flight is.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// It wants a core.
+    Ready,
+    /// It computes.
+    Core,
+    /// It waits for a grace period.
+    Grace,
+}
+
 /// Cores, the commands on them, and grace periods.
 #[derive(Debug, Default)]
 pub struct RealTime {
@@ -116,6 +127,26 @@ impl RealTime {
     pub fn busy_percent(&self) -> f64 {
         let running = self.cores.iter().flatten().count();
         running as f64 / self.cores.len().max(1) as f64 * 100.0
+    }
+
+    /// The commands in flight by lane, each with where its time went of the `taken` since it was
+    /// begun.
+    pub fn open(&self, taken: impl Fn(u32) -> SimDuration) -> Vec<(u32, Attribution)> {
+        let ready = self.ready.iter().map(|lane| (*lane, Place::Ready));
+        let computing = self.cores.iter().flatten().map(|lane| (*lane, Place::Core));
+        let blocked = self.waiting.iter().chain(&self.served).map(|lane| (*lane, Place::Grace));
+        let open = |(lane, place): (u32, Place)| {
+            let mut parts = self.lanes[lane as usize].parts;
+            let rest = taken(lane).saturating_sub(parts.total());
+            let part = match place {
+                Place::Ready => &mut parts.cpu_wait,
+                Place::Core => &mut parts.spawn_cpu,
+                Place::Grace => &mut parts.spawn_blocked,
+            };
+            *part = part.saturating_add(rest);
+            (lane, parts)
+        };
+        ready.chain(computing).chain(blocked).map(open).collect()
     }
 
     /// Nothing has run.

@@ -27,12 +27,14 @@ enum Phase {
 #[derive(Debug, Default)]
 pub struct SyncState {
     wanted: bool,
+    /// Since when it has been wanted.
+    pub(super) wanted_since: SimTime,
     phase: Phase,
     chunk: u32,
     /// Routers in the chunk that was asked for.
     asked: u32,
     timed_out: bool,
-    began: SimTime,
+    pub(super) began: SimTime,
     check_timer: Option<Timer>,
     call_timer: Option<Timer>,
     /// When a sync had been answered completely for the first time.
@@ -48,6 +50,12 @@ impl SyncState {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         !self.wanted && self.phase == Phase::Idle
+    }
+
+    /// True while a call is under way.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        self.phase != Phase::Idle
     }
 
     /// Routers in a chunk.
@@ -82,6 +90,7 @@ impl L3Agent {
             return;
         }
         self.sync.wanted = true;
+        self.sync.wanted_since = engine.now();
         let interval = self.config.agent.sync_check_interval;
         Self::arm(&mut self.sync.check_timer, engine, interval, Event::SyncCheck);
     }

@@ -18,24 +18,31 @@ const LEVELS: [&str; 5] = [
 ];
 
 /// The lane of the full sync. Those of the workers follow, or of a list of commands.
-const SYNC: u32 = 0;
+pub(super) const SYNC: u32 = 0;
+
+pub(super) const REPORT: &str = "report";
+pub(super) const STALLED: &str = "stalled";
+pub(super) const QUEUED: &str = "waits in the queue";
+pub(super) const NO_THREAD: &str = "waits for a thread";
+pub(super) const WRITES: &str = "writes the entry";
+pub(super) const COMMANDS: &str = "commands";
 
 /// The state after the last event.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     levels: [f64; LEVELS.len()],
     seen_dead: bool,
-    stalled_since: SimTime,
+    pub(super) stalled_since: SimTime,
 }
 
 /// What `name` came to, and where its time went; it waited for no server in particular.
-fn chain(
+pub(super) fn chain(
     lane: Lane,
     (name, outcome): (&'static str, &'static str),
     (start, end): (SimTime, SimTime),
     parts: Vec<(&'static str, SimDuration)>,
 ) -> Chain {
-    Chain { lane, name, number: 0, start, end, outcome, server: None, parts }
+    Chain { lane, name, number: 0, start, end, outcome, open: false, server: None, parts }
 }
 
 impl L3Agent {
@@ -65,11 +72,11 @@ impl L3Agent {
         self.record(engine);
     }
 
-    fn reports_lane(&self) -> u32 {
+    pub(super) fn reports_lane(&self) -> u32 {
         1 + self.workers.len() as u32
     }
 
-    fn router_lane(&self, router: u32) -> u32 {
+    pub(super) fn router_lane(&self, router: u32) -> u32 {
         self.reports_lane() + 2 + router
     }
 
@@ -107,7 +114,7 @@ impl L3Agent {
     pub(super) fn note_stall_over<G: Copy>(&mut self, engine: &mut Engine<G>) {
         let since = self.timeline.stalled_since;
         if let Some((trace, lane, now)) = Self::traced(engine, self.reports_lane()) {
-            trace.span(lane, "stalled", (since, now), 0);
+            trace.span(lane, STALLED, (since, now), 0);
         }
     }
 
@@ -119,11 +126,25 @@ impl L3Agent {
         answered: bool,
     ) {
         if let Some((trace, lane, now)) = Self::traced(engine, self.reports_lane()) {
-            let name = if answered { "report" } else { "report not answered in time" };
+            let name = if answered { REPORT } else { "report not answered in time" };
             trace.span(lane, name, (due, now), 0);
             let outcome = if answered { "answered" } else { "not answered in time" };
             trace.chains.push(chain(lane, ("report", outcome), (due, now), Vec::new()));
         }
+    }
+
+    /// Everything is done, and nobody waits any more for the answer to the last report.
+    pub(super) fn note_last_report<G: Copy>(&mut self, engine: &mut Engine<G>) {
+        if self.awaits_an_answer()
+            && let Some((trace, lane, now)) = Self::traced(engine, self.reports_lane())
+        {
+            trace.open_span(lane, REPORT, (self.liveness.due, now), 0);
+        }
+    }
+
+    /// Whether a report is due or on its way, and the agent waits for the answer.
+    pub(super) fn awaits_an_answer(&self) -> bool {
+        self.liveness.reporting && self.settings.rules.report_is_call && !self.liveness.ended
     }
 
     /// A router's update was taken from the queue by a worker.
@@ -136,7 +157,7 @@ impl L3Agent {
     ) {
         let lane = self.router_lane(router);
         if let Some((trace, lane, now)) = Self::traced(engine, lane) {
-            trace.span(lane, "waits in the queue", (queued, now), 0);
+            trace.span(lane, QUEUED, (queued, now), 0);
             let worker = Lane { lane: 1 + worker, ..lane };
             trace.links.push(Link { name: "taken by", from: (lane, now), to: (worker, now) });
         }
@@ -192,8 +213,8 @@ impl L3Agent {
     ) {
         let lane = self.reports_lane() + 1;
         if let Some((trace, lane, end)) = Self::traced(engine, lane) {
-            trace.span(lane, "waits for a thread", (arrived, started), 0);
-            trace.span(lane, "writes the entry", (started, end), 0);
+            trace.span(lane, NO_THREAD, (arrived, started), 0);
+            trace.span(lane, WRITES, (started, end), 0);
             let parts = account.host.named().to_vec();
             trace.chains.push(chain(lane, ("port update", "written"), (arrived, end), parts));
         }
@@ -208,8 +229,8 @@ impl L3Agent {
     ) {
         let started = self.lanes.began(lane);
         if let Some((trace, lane, end)) = Self::traced(engine, 1 + lane) {
-            trace.span(lane, "commands", (started, end), 0);
-            let done = chain(lane, ("commands", "done"), (started, end), parts.named().to_vec());
+            trace.span(lane, COMMANDS, (started, end), 0);
+            let done = chain(lane, (COMMANDS, "done"), (started, end), parts.named().to_vec());
             trace.chains.push(Chain { server: Some(lane), ..done });
         }
     }

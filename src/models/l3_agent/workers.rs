@@ -18,7 +18,7 @@ use crate::resources::{Attribution, Step};
 
 /// What a worker does next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     #[default]
     Free,
     /// Fetching its router.
@@ -31,20 +31,33 @@ enum Stage {
     Entries(u32),
 }
 
+impl Stage {
+    /// What a worker does for its router, as its span is called.
+    pub(super) const fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Free => return None,
+            Self::Fetch => "fetches the router",
+            Self::Router => "runs commands",
+            Self::Ports(_) => "asks for ports",
+            Self::Entries(_) => "writes entries",
+        })
+    }
+}
+
 /// A worker and the router that it has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Worker {
-    stage: Stage,
-    router: u32,
-    update: Option<Update>,
+    pub(super) stage: Stage,
+    pub(super) router: u32,
+    pub(super) update: Option<Update>,
     /// The state that is being processed.
     state: SimTime,
-    started: SimTime,
+    pub(super) started: SimTime,
     /// Since when it has been in its stage.
-    since: SimTime,
-    called: SimTime,
+    pub(super) since: SimTime,
+    pub(super) called: SimTime,
     timed_out: bool,
-    account: Account,
+    pub(super) account: Account,
     entries: u32,
     /// Of `entries`, those that had come before the router's device existed.
     cached: u32,
@@ -63,7 +76,7 @@ pub(super) fn trace_span<G: Copy>(
     let (component, end) = (engine.owner(), engine.now());
     if let Some(trace) = engine.trace() {
         let lane = Lane { component, lane };
-        trace.spans.push(Span { lane, name, start, end, value });
+        trace.spans.push(Span { lane, name, start, end, value, open: false });
     }
 }
 
@@ -170,14 +183,7 @@ impl L3Agent {
     fn note_stage_over<G: Copy>(&mut self, engine: &mut Engine<G>, worker: u32) {
         let state = &mut self.workers[worker as usize];
         let since = std::mem::replace(&mut state.since, engine.now());
-        let name = match state.stage {
-            Stage::Free => return,
-            Stage::Fetch => "fetches the router",
-            Stage::Router => "runs commands",
-            Stage::Ports(_) => "asks for ports",
-            Stage::Entries(_) => "writes entries",
-        };
-        let router = state.router;
+        let (Some(name), router) = (state.stage.name(), state.router) else { return };
         self.note_stage(engine, router, name, since);
     }
 

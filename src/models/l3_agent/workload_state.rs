@@ -62,17 +62,18 @@ impl Arrivals {
 
 /// A port update that is waiting for a dispatcher thread or being written.
 #[derive(Clone, Copy, Debug, Default)]
-struct PortUpdateSlot {
-    arrived: SimTime,
-    started: SimTime,
+pub(super) struct PortUpdateSlot {
+    pub(super) arrived: SimTime,
+    pub(super) started: SimTime,
 }
 
 /// Port updates with the dispatcher.
 #[derive(Debug, Default)]
 pub struct PortUpdateJob {
-    slots: Vec<PortUpdateSlot>,
+    pub(super) slots: Vec<PortUpdateSlot>,
     free: Vec<u32>,
-    waiting: VecDeque<SimTime>,
+    /// When those arrived that wait for a thread.
+    pub(super) waiting: VecDeque<SimTime>,
     running: u32,
     /// How many have been begun.
     begun: u32,

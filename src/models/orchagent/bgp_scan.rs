@@ -78,6 +78,11 @@ impl BgpScan {
         self.applied < self.total
     }
 
+    /// Routes not handed out yet.
+    pub fn left(&self) -> u64 {
+        u64::from(self.total.saturating_sub(self.applied))
+    }
+
     /// The routes that have become visible since the last call.
     pub fn advance(&mut self, now: SimTime) -> Option<Stretch> {
         if !self.is_under_way() {

@@ -98,6 +98,11 @@ impl FlapPlan {
         change
     }
 
+    /// Changes that have not been taken.
+    pub fn left(&self) -> usize {
+        self.changes.len().saturating_sub(self.next)
+    }
+
     /// True once every change has been taken.
     pub fn is_over(&self) -> bool {
         self.next >= self.changes.len()

@@ -46,6 +46,7 @@ mod link_set;
 mod main_loop;
 mod measures;
 mod metrics;
+mod open;
 mod programmer;
 mod ring;
 mod route_table;
@@ -57,7 +58,7 @@ mod traffic;
 pub use component::{Event, Orchagent};
 pub use config::Config;
 
-use crate::engine::{Engine, SimTime};
+use crate::engine::{Engine, SimTime, Trace};
 use crate::models::model::{Finding, Metric, Model, SignalDefinition};
 use config::{LinkKind, MAX_LINKS};
 
@@ -99,6 +100,7 @@ impl Model for Orchagent {
     fn receive<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, input: u16, value: u64) {
         let link = (value % u64::from(self.config.topology.paths)) as u16;
         self.change_link(engine, link, input == component::INPUT_LINK_UP);
+        self.record(engine);
     }
 
     fn converged(&self) -> bool {
@@ -107,6 +109,10 @@ impl Model for Orchagent {
 
     fn measure(&self, end: SimTime, figures: &mut [f64]) {
         metrics::write(self, end, figures);
+    }
+
+    fn trace_open(&self, trace: &mut Trace, component: u16, end: SimTime) {
+        self.record_open(trace, component, end);
     }
 }
 

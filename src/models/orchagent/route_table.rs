@@ -187,6 +187,11 @@ impl RouteTable {
         self.backlog() > 0 || self.scan.is_under_way()
     }
 
+    /// Routes still to be brought in, written or not.
+    pub fn to_come(&self) -> u64 {
+        self.scan.left()
+    }
+
     /// Wake-ups of the executor that are not used yet.
     pub fn wake_ups(&self) -> u64 {
         match self.transport {

@@ -5,25 +5,28 @@
 //! nothing of this. A run that is not traced pays one test per event.
 
 use super::component::Orchagent;
+use super::config::Mode;
 use super::main_loop::Phase;
 use super::traffic::Stage;
 use crate::engine::trace::{Chain, Instant, Lane, Link, Span, Trace};
 use crate::engine::{Engine, SimTime};
 
 /// The lane of the main loop.
-const MAIN_LOOP: u32 = 0;
+pub(super) const MAIN_LOOP: u32 = 0;
 /// The lane of the ring thread.
-const RING: u32 = 1;
-/// The lane of path 0; those of the others follow.
-const FIRST_PATH: u32 = 2;
+pub(super) const RING: u32 = 1;
+/// The lane of path 0; those of the others follow, and then that of syncd.
+pub(super) const FIRST_PATH: u32 = 2;
 
 /// The state after the last event.
 #[derive(Debug, Default)]
 pub struct Timeline {
-    paths: Vec<Path>,
-    iteration: Option<Iteration>,
+    pub(super) paths: Vec<Path>,
+    pub(super) iteration: Option<Iteration>,
     /// When the ring thread took up what it is busy with.
-    ring_since: Option<SimTime>,
+    pub(super) ring_since: Option<SimTime>,
+    /// Async: since when syncd has had requests.
+    pub(super) syncd_since: Option<SimTime>,
     levels: [f64; LEVELS.len()],
 }
 
@@ -33,38 +36,52 @@ const LEVELS: [&str; 3] = ["routes waiting", "notifications waiting", "traffic l
 
 /// One path as of the last event.
 #[derive(Clone, Copy, Debug)]
-struct Path {
-    up: bool,
+pub(super) struct Path {
+    pub(super) up: bool,
     /// What it waits for, since when, and how many notifications were before its own then.
-    waits: Option<(Stage, SimTime, i64)>,
+    pub(super) waits: Option<(Stage, SimTime, i64)>,
     /// Since when it has waited, for one thing or another.
-    since: SimTime,
+    pub(super) since: SimTime,
 }
 
 /// An iteration of the loop under way.
 #[derive(Clone, Copy, Debug)]
-struct Iteration {
-    name: &'static str,
-    since: SimTime,
+pub(super) struct Iteration {
+    pub(super) name: &'static str,
+    pub(super) since: SimTime,
     /// Which one, by count.
     number: u64,
     /// Keys popped, or messages or keys handled.
-    size: i64,
+    pub(super) size: i64,
     last: Phase,
 }
 
 impl Timeline {
-    fn start(&mut self, paths: impl Iterator<Item = bool>, trace: &mut Trace, component: u16) {
+    fn start(
+        &mut self,
+        paths: impl Iterator<Item = bool>,
+        mode: Mode,
+        trace: &mut Trace,
+        component: u16,
+    ) {
         self.paths.clear();
         self.paths.extend(paths.map(|up| Path { up, waits: None, since: SimTime::ZERO }));
         self.iteration = None;
         self.ring_since = None;
+        self.syncd_since = None;
         self.levels = [-1.0; LEVELS.len()];
         trace.name_server(Lane { component, lane: MAIN_LOOP }, "main loop");
         trace.name_server(Lane { component, lane: RING }, "ring thread");
         for path in 0..self.paths.len() as u32 {
             trace.name_lane(Lane { component, lane: FIRST_PATH + path }, &format!("path {path}"));
         }
+        if mode == Mode::Async {
+            trace.name_server(Lane { component, lane: self.syncd_lane() }, "syncd");
+        }
+    }
+
+    pub(super) fn syncd_lane(&self) -> u32 {
+        FIRST_PATH + self.paths.len() as u32
     }
 }
 
@@ -73,7 +90,8 @@ impl Orchagent {
     pub(super) fn start_timeline<G: Copy>(&mut self, engine: &mut Engine<G>) {
         let component = engine.owner();
         if let Some(trace) = engine.trace() {
-            self.timeline.start(self.links.iter().map(|link| link.up), trace, component);
+            let up = self.links.iter().map(|link| link.up);
+            self.timeline.start(up, self.config.mode, trace, component);
         }
         self.record(engine);
     }
@@ -85,6 +103,7 @@ impl Orchagent {
         if let Some(trace) = engine.trace() {
             self.record_loop(trace, component, now);
             self.record_ring(trace, component, now);
+            self.record_syncd(trace, component, now);
             self.record_paths(trace, component, now);
             self.record_levels(trace, component, now);
         }
@@ -99,7 +118,7 @@ impl Orchagent {
         {
             let lane = Lane { component, lane: MAIN_LOOP };
             let Iteration { name, since: start, size, .. } = over;
-            trace.spans.push(Span { lane, name, start, end: now, value: size });
+            trace.spans.push(Span { lane, name, start, end: now, value: size, open: false });
         }
         let Some(name) = name_of(phase) else { return };
         let fresh = Iteration { name, since, number, size: 0, last: Phase::Idle };
@@ -124,8 +143,21 @@ impl Orchagent {
             None if !idle => self.timeline.ring_since = Some(now),
             Some(start) if idle => {
                 self.timeline.ring_since = None;
-                let lane = Lane { component, lane: RING };
-                trace.spans.push(Span { lane, name: "route batches", start, end: now, value: 0 });
+                trace.span(Lane { component, lane: RING }, ROUTE_BATCHES, (start, now), 0);
+            }
+            _ => {}
+        }
+    }
+
+    /// Async: syncd works off its queue beside orchagent.
+    fn record_syncd(&mut self, trace: &mut Trace, component: u16, now: SimTime) {
+        let idle = self.syncd.requests.is_empty();
+        match self.timeline.syncd_since {
+            None if !idle => self.timeline.syncd_since = Some(now),
+            Some(start) if idle => {
+                self.timeline.syncd_since = None;
+                let lane = Lane { component, lane: self.timeline.syncd_lane() };
+                trace.span(lane, REQUESTS, (start, now), 0);
             }
             _ => {}
         }
@@ -148,7 +180,7 @@ impl Orchagent {
             match known.waits.take() {
                 Some((stage, start, value)) => {
                     let name = stage_name(stage);
-                    trace.spans.push(Span { lane, name, start, end: now, value });
+                    trace.spans.push(Span { lane, name, start, end: now, value, open: false });
                     if let Some(iteration) = self.timeline.iteration {
                         let main_loop = Lane { component, lane: MAIN_LOOP };
                         let (from, to) = ((main_loop, iteration.since), (lane, now));
@@ -162,8 +194,18 @@ impl Orchagent {
                 trace.instants.push(Instant { lane, name: outcome, time: now, value: 0 });
                 let name = if up { "return" } else { "outage" };
                 let (start, end, server) = (known.since, now, None);
-                let (number, parts) = (0, Vec::new());
-                trace.chains.push(Chain { lane, name, number, start, end, outcome, server, parts });
+                let (number, parts, open) = (0, Vec::new(), false);
+                trace.chains.push(Chain {
+                    lane,
+                    name,
+                    number,
+                    start,
+                    end,
+                    outcome,
+                    open,
+                    server,
+                    parts,
+                });
             }
             let own = self.notifications.iter().position(|m| m.own && m.link == path);
             known.waits = waits.map(|stage| (stage, now, own.unwrap_or(0) as i64));
@@ -180,6 +222,9 @@ impl Orchagent {
     }
 }
 
+/// What the ring thread is busy with, and syncd.
+pub(super) const ROUTE_BATCHES: &str = "route batches";
+pub(super) const REQUESTS: &str = "requests";
 const NOTIFICATION: &str = "port notification";
 const SWEEP: &str = "sweep";
 
@@ -200,7 +245,7 @@ fn name_of(phase: Phase) -> Option<&'static str> {
 }
 
 /// What a path waits for, as its span is called.
-const fn stage_name(stage: Stage) -> &'static str {
+pub(super) const fn stage_name(stage: Stage) -> &'static str {
     match stage {
         Stage::Publication => "publication",
         Stage::ResidualBatch => "residual batch",

@@ -3,12 +3,15 @@
 
 use std::ops::Range;
 
+use plotters::style::RGBColor;
+
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark};
 use super::frame::{LINE, heading, legend_above, legend_height, swatches};
 use super::pages::{Pages, joined};
+use super::parts::{PartColours, REST, title};
 use super::style::{
-    GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, WIDTH, colour, lines, text_width,
+    GRID, HEIGHT, INK, MARGIN, MUTED, OTHER, PAPER, TEXT, WIDTH, colour, lines, text_width,
 };
 use super::sweep::capital;
 use crate::report::number::Scale;
@@ -212,12 +215,14 @@ pub fn attribution(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
     };
     let widths: Vec<Vec<f64>> = rows.iter().map(bar).collect();
     let others = widths.iter().any(|parts| parts.last().is_some_and(|other| *other > 0.0));
-    let part_name = |part: &&StoredColumn| super::part_title(column, part);
+    let part_name = |part: &&StoredColumn| title(&column.name, &part.name);
     let mut names: Vec<String> = first.iter().map(part_name).collect();
-    names.extend(others.then(|| "other".to_owned()));
+    names.extend(others.then(|| REST.to_owned()));
+    let mut colours = PartColours::of(&stored.summary.columns).colours(&names);
+    colours.resize(first.len() + 1, OTHER);
     let how_many = how_many(rows.len(), of);
     let points = rows.into_iter().map(|(_, point)| point).collect();
-    Stacks { stored, column, points, widths, names, how_many }.pages()
+    Stacks { stored, column, points, widths, names, colours, how_many }.pages()
 }
 
 /// The bars of an attribution.
@@ -228,12 +233,13 @@ struct Stacks<'s> {
     /// Of each bar the parts, the last what is left.
     widths: Vec<Vec<f64>>,
     names: Vec<String>,
+    colours: Vec<RGBColor>,
     how_many: String,
 }
 
 impl Stacks<'_> {
     fn pages(&self) -> Vec<Drawing> {
-        let entries = swatches(&self.names);
+        let entries = swatches(&self.names, &self.colours);
         let head = MARGIN + 50.0 + legend_height(&entries);
         let labels = row_names(&self.points);
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
@@ -274,7 +280,7 @@ impl Stacks<'_> {
         }
         frame.data(drawing, |drawing| {
             for (index, parts) in widths.iter().enumerate() {
-                stack(drawing, &frame, index, parts, scale.factor());
+                stack(drawing, &frame, index, (parts, &self.colours), scale.factor());
             }
         });
         let figure = |_, point: &StoredPoint| whole(point) * scale.factor();
@@ -283,11 +289,17 @@ impl Stacks<'_> {
 }
 
 /// One bar; shares that have room are written into it.
-fn stack(drawing: &mut Drawing, frame: &Rows, row: usize, parts: &[f64], factor: f64) {
+fn stack(
+    drawing: &mut Drawing,
+    frame: &Rows,
+    row: usize,
+    (parts, colours): (&[f64], &[RGBColor]),
+    factor: f64,
+) {
     let sum: f64 = parts.iter().sum();
     let half = (frame.step * 0.36).min(20.0);
     let mut start = 0.0;
-    for (index, part) in parts.iter().enumerate() {
+    for (part, &colour) in parts.iter().zip(colours) {
         let (left, right) = (frame.x(start * factor), frame.x((start + part) * factor));
         start += part;
         if right - left < 0.05 {
@@ -295,7 +307,6 @@ fn stack(drawing: &mut Drawing, frame: &Rows, row: usize, parts: &[f64], factor:
         }
         let middle = frame.middle(row);
         let area = Area { left, top: middle - half, right, bottom: middle + half };
-        let colour = colour(index);
         drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
         let share = format!("{:.0} %", part / sum * 100.0);
         if text_width(&share, TEXT) + 8.0 <= right - left {
@@ -306,7 +317,7 @@ fn stack(drawing: &mut Drawing, frame: &Rows, row: usize, parts: &[f64], factor:
 }
 
 /// Letters that show on `colour`: its luminance decides.
-fn on(colour: plotters::style::RGBColor) -> plotters::style::RGBColor {
+fn on(colour: RGBColor) -> RGBColor {
     let part = |part: u8, weight: f64| f64::from(part) * weight;
     let light = part(colour.0, 0.299) + part(colour.1, 0.587) + part(colour.2, 0.114);
     if light > 135.0 { INK } else { PAPER }

@@ -49,6 +49,8 @@ pub enum Look {
     Missing(RGBColor),
     /// A thin upright: when something happened.
     Upright(RGBColor),
+    /// A bar whose end is torn off, as [`torn`] draws it.
+    Torn(RGBColor),
 }
 
 /// One entry of the legend.
@@ -103,14 +105,14 @@ pub fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64) -> f64 {
     left - 22.0
 }
 
-/// One entry with a swatch for each of `names`, in the colours of the series.
+/// One entry with a swatch for each of `names`.
 #[must_use]
-pub fn swatches(names: &[String]) -> Vec<Entry> {
-    let entry = |(index, name): (usize, &String)| Entry {
-        look: Look::Swatch(colour(index)),
+pub fn swatches(names: &[String], colours: &[RGBColor]) -> Vec<Entry> {
+    let entry = |(name, colour): (&String, &RGBColor)| Entry {
+        look: Look::Swatch(*colour),
         text: name.clone(),
     };
-    names.iter().enumerate().map(entry).collect()
+    names.iter().zip(colours).map(entry).collect()
 }
 
 /// The entries of a legend above the data, by lines: each with where it begins.
@@ -202,12 +204,34 @@ fn sample(drawing: &mut Drawing, look: Look, (x, y): Place) {
                 Area { left: middle - 1.0, top: y - 7.0, right: middle + 1.0, bottom: y + 7.0 };
             drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
         }
+        Look::Torn(colour) => {
+            let area = Area { left: x, top: y - 6.0, right: x + SAMPLE, bottom: y + 6.0 };
+            drawing.marks.push(torn(area, colour));
+        }
         Look::Ring(colour) => ring(drawing, (x + SWATCH / 2.0, y), colour),
         Look::Fill(colour, opacity) => {
             let area = Area { left: x, top: y - 5.0, right: x + SAMPLE, bottom: y + 5.0 };
             drawing.marks.push(Mark::Box { area, colour, opacity });
         }
     }
+}
+
+/// A bar whose right end is torn off: it went on, beyond what is known.
+#[must_use]
+pub fn torn(area: Area, colour: RGBColor) -> Mark {
+    /// How high a tooth is, and how deep.
+    const TOOTH: (f64, f64) = (4.0, 5.0);
+    let Area { left, top, right, bottom } = area;
+    let teeth = ((bottom - top) / TOOTH.0).round().max(2.0) as u32;
+    let depth = TOOTH.1.min((right - left) * 0.6);
+    let step = (bottom - top) / f64::from(teeth);
+    let mut points = vec![(left, top), (right, top)];
+    for tooth in 0..teeth {
+        let at = top + step * f64::from(tooth);
+        points.extend([(right - depth, at + step * 0.5), (right, at + step)]);
+    }
+    points.push((left, bottom));
+    Mark::Area { points, colour, opacity: 1.0 }
 }
 
 /// A ring with room for a dot that stays apart from it, whatever the colour of either.

@@ -4,11 +4,13 @@ use plotters::style::RGBColor;
 
 use super::axis::Axis;
 use super::drawing::{Align, Area, Drawing, Mark};
-use super::frame::{Entry, LINE, Look, heading, legend_above, legend_height, swatches};
+use super::frame::{Entry, LINE, Look, heading, legend_above, legend_height, swatches, torn};
 use super::pages::{Pages, joined};
+use super::parts::{PartColours, REST};
 use super::style::{
-    GRID, HEIGHT, INK, MARGIN, MUTED, PAPER, TEXT, WIDTH, clipped, colour, text_width,
+    GRID, HEIGHT, INK, MARGIN, MUTED, OTHER, PAPER, TEXT, WIDTH, clipped, colour, text_width,
 };
+use super::timeline::unfinished;
 use crate::models::Unit;
 use crate::report::number::Scale;
 use crate::report::timeline::{LaneRecord, Record};
@@ -31,11 +33,11 @@ const WHOLE: f64 = 0.9;
 
 /// The pictures: so many lanes in each as have room, all with one axis and the same colours.
 #[must_use]
-pub fn gantt(record: &Record) -> Vec<Drawing> {
+pub fn gantt(record: &Record, parts: &PartColours) -> Vec<Drawing> {
     if record.lanes.is_empty() || record.window.0 >= record.window.1 {
         return Vec::new();
     }
-    let chart = Chart::new(record);
+    let chart = Chart::new(record, parts);
     let head = MARGIN + 54.0 + legend_height(&chart.entries);
     let foot = 2.0 * LINE + MARGIN + 4.0;
     let room = HEIGHT - head - foot;
@@ -48,6 +50,8 @@ struct Chart<'r> {
     record: &'r Record,
     /// Kinds of bars, the longest in sum first.
     kinds: Vec<String>,
+    /// The colours of the kinds that have one of their own, and perhaps of the others.
+    colours: Vec<RGBColor>,
     /// Kinds of events, in the order in which they first happened.
     events: Vec<&'r str>,
     entries: Vec<Entry>,
@@ -57,12 +61,13 @@ struct Chart<'r> {
 }
 
 impl<'r> Chart<'r> {
-    fn new(record: &'r Record) -> Self {
+    fn new(record: &'r Record, parts: &PartColours) -> Self {
         let kinds = kinds(record);
         let mut names: Vec<String> = kinds.iter().take(MOST_KINDS - 1).cloned().collect();
         names.extend((kinds.len() == MOST_KINDS).then(|| kinds[MOST_KINDS - 1].clone()));
-        names.extend((kinds.len() > MOST_KINDS).then(|| "other".to_owned()));
-        let mut entries = swatches(&names);
+        names.extend((kinds.len() > MOST_KINDS).then(|| REST.to_owned()));
+        let colours = parts.colours(&names);
+        let mut entries = swatches(&names, &colours);
         let marks = || record.lanes.iter().flat_map(|lane| &lane.marks);
         let happened = |name: &&str| marks().any(|mark| mark.name == **name);
         let events = record.events.iter().map(|events| events.name.as_str());
@@ -75,10 +80,13 @@ impl<'r> Chart<'r> {
         if events.len() > MOST_EVENTS {
             entries.push(Entry { look: Look::Upright(INK), text: "other events".to_owned() });
         }
+        if record.lanes.iter().flat_map(|lane| &lane.spans).any(|bar| bar.open) {
+            entries.push(Entry { look: Look::Torn(MUTED), text: STILL.to_owned() });
+        }
         let unit = Scale::new(Unit::Seconds, record.window.1);
         let [low, high] = [record.window.0, record.window.1].map(|time| time * unit.factor());
         let axis = Axis::within(low, high);
-        Self { record, kinds, events, entries, axis, unit }
+        Self { record, kinds, colours, events, entries, axis, unit }
     }
 
     /// The colour of a mark: those of the events follow those of the bars.
@@ -132,8 +140,12 @@ impl<'r> Chart<'r> {
             let right = if right - left > 4.0 { right - 0.8 } else { right };
             let right = right.max(left + HAIR).min(area.right);
             let area = Area { left: left.min(right), top, right, bottom: top + row };
-            let colour = colour(kind.min(MOST_KINDS - 1));
-            drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
+            let colour = self.colours.get(kind).copied().unwrap_or(OTHER);
+            drawing.marks.push(if bar.open {
+                torn(area, colour)
+            } else {
+                Mark::Box { area, colour, opacity: 1.0 }
+            });
         }
         for mark in &lane.marks {
             // A rim keeps a mark apart from a bar of its colour.
@@ -148,6 +160,9 @@ impl<'r> Chart<'r> {
         drawing.panels.push((area, start..drawing.marks.len()));
     }
 }
+
+/// What the legend says of a torn end.
+const STILL: &str = "still going on at the end";
 
 /// What lasts in the lanes that are shown, the longest in sum first.
 fn kinds(record: &Record) -> Vec<String> {
@@ -166,6 +181,7 @@ fn kinds(record: &Record) -> Vec<String> {
 /// What is left out comes first: what does not fit is cut at the end.
 fn subtitle(record: &Record) -> String {
     let mut said: Vec<String> = Vec::new();
+    said.extend(unfinished(record));
     if record.lanes.len() < record.lanes_in_all {
         said.push(format!("{} of {} lanes", record.lanes.len(), record.lanes_in_all));
     }

@@ -13,6 +13,7 @@ pub(super) mod frame;
 mod gantt;
 mod heat_map;
 pub(super) mod pages;
+mod parts;
 mod quantiles;
 mod slices;
 pub mod style;
@@ -28,9 +29,10 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::stored::{Stored, StoredColumn, words};
+use super::stored::{Stored, StoredColumn};
 use super::timeline::Record;
 pub use drawing::{DrawError, Drawing};
+pub use parts::PartColours;
 
 /// What a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,12 +126,13 @@ impl Kind {
         }
     }
 
-    /// The pictures of this kind of one replication, the first called `name`.
+    /// The pictures of this kind of one replication, the first called `name`; what is in `parts` has
+    /// the colour that it has everywhere.
     #[must_use]
-    pub fn of_replication(self, record: &Record, name: &str) -> Vec<Plot> {
+    pub fn of_replication(self, record: &Record, name: &str, parts: &PartColours) -> Vec<Plot> {
         let drawn = match self {
             Self::Timeline => timeline::timeline(record),
-            Self::Gantt => gantt::gantt(record),
+            Self::Gantt => gantt::gantt(record, parts),
             _ => Vec::new(),
         };
         let plot = |(name, drawing)| Plot { name, kind: self, metric: String::new(), drawing };
@@ -180,7 +183,8 @@ pub fn plots(stored: &Stored, kind: Option<Kind>, metric: Option<&str>) -> Vec<P
     let mut plots: Vec<Plot> =
         pairs.par_iter().map(of).collect::<Vec<_>>().into_iter().flatten().collect();
     if let (Some(record), None) = (&stored.record, metric) {
-        plots.extend(kinds().flat_map(|kind| kind.of_replication(record, kind.name())));
+        let parts = PartColours::of(&stored.summary.columns);
+        plots.extend(kinds().flat_map(|kind| kind.of_replication(record, kind.name(), &parts)));
     }
     plots
 }
@@ -250,8 +254,7 @@ pub enum WriteError {
 /// The name of a part within its whole, for a reader.
 #[must_use]
 pub fn part_title(whole: &StoredColumn, part: &StoredColumn) -> String {
-    let own = part.name.strip_prefix(&whole.name).and_then(|rest| rest.strip_prefix('.'));
-    words(own.unwrap_or(&part.name))
+    parts::title(&whole.name, &part.name)
 }
 
 /// The parameters that are swept by themselves.

@@ -54,6 +54,35 @@ pub fn colour(index: usize) -> RGBColor {
     PALETTE[index % PALETTE.len()]
 }
 
+/// Colours of areas beside each other: those of the palette without the grey, then its yellow and
+/// black, which an area can have, and darker ones of other lightness than their neighbours.
+const AREAS: [RGBColor; 12] = [
+    PALETTE[0],
+    PALETTE[1],
+    PALETTE[2],
+    PALETTE[3],
+    PALETTE[4],
+    PALETTE[5],
+    RGBColor(240, 228, 66),
+    RGBColor(40, 40, 40),
+    RGBColor(120, 48, 0),
+    RGBColor(170, 210, 170),
+    RGBColor(100, 40, 110),
+    RGBColor(0, 80, 70),
+];
+
+/// The colour of the area number `index`.
+#[must_use]
+pub fn area_colour(index: usize) -> RGBColor {
+    AREAS[index % AREAS.len()]
+}
+
+/// How many areas can be told apart.
+pub const MOST_AREAS: usize = AREAS.len();
+
+/// The colour of what has no name of its own.
+pub const OTHER: RGBColor = PALETTE[6];
+
 /// The dashes of the series number `index`: those that share a colour differ in them.
 #[must_use]
 pub fn dash(index: usize) -> Option<(f64, f64)> {
@@ -216,6 +245,14 @@ mod tests {
         assert_eq!(wrapped.len(), 2);
         assert!(wrapped.iter().all(|line| text_width(line, TEXT) <= 150.0));
         assert_eq!(clipped("short", TEXT, 120.0), "short");
+    }
+
+    #[test]
+    fn no_two_areas_look_alike() {
+        let all: Vec<_> = (0..MOST_AREAS).map(area_colour).chain([OTHER]).collect();
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[..i].iter().all(|b| a != b));
+        }
     }
 
     #[test]

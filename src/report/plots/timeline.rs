@@ -27,6 +27,12 @@ const NAMES: f64 = 190.0;
 /// What a picture says of a record that is full.
 pub const ENDS_EARLY: &str = "the record ends early, being full";
 
+/// What a picture says of a replication that ended before all had come about.
+pub fn unfinished(record: &Record) -> Option<String> {
+    let end = Scale::new(Unit::Seconds, record.end).bound(record.end);
+    record.unfinished.then(|| format!("not converged by {end}"))
+}
+
 /// The pictures: the first with what happened, and as many counters in each as have room.
 #[must_use]
 pub fn timeline(record: &Record) -> Vec<Drawing> {
@@ -122,7 +128,8 @@ impl Frame {
             _ => String::new(),
         };
         let what = "what was counted and what happened over virtual time";
-        let subtitle = joined(&[note, early, &rarest, what]);
+        let cut = unfinished(record).unwrap_or_default();
+        let subtitle = joined(&[note, &cut, early, &rarest, what]);
         let mut y = heading(&mut drawing, &title, &subtitle) + 4.0;
         for (index, kind) in events.iter().enumerate().filter(|_| named) {
             let text = clipped(&label(kind), TEXT, NAMES);

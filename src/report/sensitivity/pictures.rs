@@ -1,5 +1,7 @@
 //! The pictures of an analysis: a tornado, and bars of Sobol or Morris measures.
 
+use plotters::style::RGBColor;
+
 use super::{Analysis, Method, SensitivityReport};
 use crate::experiment::sensitivity::Effect;
 use crate::report::plots::axis::Axis;
@@ -69,7 +71,7 @@ impl Picture<'_> {
             let effects = &effects[page];
             let mut drawing = Drawing::new((WIDTH, HEIGHT));
             let top = heading(&mut drawing, &title, &joined(&[note, what]));
-            let top = legend_above(&mut drawing, &swatches(names), top);
+            let top = legend_above(&mut drawing, &swatches(names, &two()), top);
             let texts: Vec<Option<String>> = effects.iter().map(&beside).collect();
             let widths = texts.iter().flatten().map(|text| text_width(text, TEXT) + 24.0);
             let room = widths.fold(0.0, f64::max);
@@ -181,7 +183,7 @@ fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> {
     let picture = Picture {
         report,
         what: format!("{what} over the ranges, with {percent} % bootstrap intervals"),
-        above: MARGIN + 60.0 + legend_height(&swatches(&names)),
+        above: MARGIN + 60.0 + legend_height(&swatches(&names, &two())),
         names,
         axis: Axis::linear(least, most),
         below: if sobol { "share of the variance".to_owned() } else { scale.heading(&figure) },
@@ -235,4 +237,9 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let finite = values.filter(|value| value.is_finite());
     let (least, most) = finite.fold(start, |(least, most), v| (least.min(v), most.max(v)));
     if least <= most { (least, most) } else { (0.0, 1.0) }
+}
+
+/// The colours of the two bars of a row.
+fn two() -> [RGBColor; 2] {
+    [colour(0), colour(1)]
 }

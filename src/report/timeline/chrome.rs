@@ -38,7 +38,10 @@ pub fn write_chrome(timeline: Timeline<'_>, output: impl Write) -> io::Result<()
             places.0.entry(lane).or_default().push((thread, spans.clone()));
             for span in spans {
                 let duration = micros(span.end.as_nanos() - span.start.as_nanos());
-                let args = json!({ "value": span.value });
+                let mut args = json!({ "value": span.value });
+                if span.open {
+                    args["open"] = json!(true);
+                }
                 writer.complete(lane, thread, span.name, span.start, duration, &args)?;
             }
             let instants = timeline.trace.instants.iter().filter(|i| row == 0 && i.lane == lane);
@@ -71,17 +74,19 @@ impl Places<'_> {
     /// The thread on which something is going on in `lane` at `time`, and when an arrow is to hold on
     /// to it: a reader has closed what ends at an instant before it looks for what is open then.
     fn hold(&self, (lane, time): (Lane, SimTime)) -> Option<(u32, SimTime)> {
-        let rows = self.0.get(&lane)?;
-        let last = |spans: &Vec<&Span>, before: SimTime| {
-            let begun = spans.partition_point(|span| span.start <= before);
-            begun.checked_sub(1).map(|last| spans[last].end)
-        };
-        let open = |at: SimTime| {
-            let row = rows.iter().find(|(_, spans)| last(spans, at).is_some_and(|end| end > at));
-            row.map(|(thread, _)| (*thread, at))
-        };
+        let open = |at: SimTime| self.open(lane, at).map(|thread| (thread, at));
         let before = time.as_nanos().checked_sub(1).map(SimTime::from_nanos);
         open(time).or_else(|| open(before?))
+    }
+
+    /// The thread on which something is going on in `lane` at `time`, and not about to end.
+    fn open(&self, lane: Lane, time: SimTime) -> Option<u32> {
+        let last = |spans: &Vec<&Span>| {
+            let begun = spans.partition_point(|span| span.start <= time);
+            begun.checked_sub(1).map(|last| spans[last].end)
+        };
+        let mut rows = self.0.get(&lane)?.iter();
+        rows.find(|(_, spans)| last(spans).is_some_and(|end| end > time)).map(|row| row.0)
     }
 }
 
@@ -117,9 +122,17 @@ impl<W: Write> EventWriter<W> {
 
     /// An arrow; an end where nothing is going on has nothing to hold on to.
     fn link(&mut self, id: usize, link: &Link, places: &Places<'_>) -> io::Result<()> {
-        let (Some(from), Some(to)) = (places.hold(link.from), places.hold(link.to)) else {
+        let (Some(mut from), Some(to)) = (places.hold(link.from), places.hold(link.to)) else {
             return Ok(());
         };
+        if from.1 > to.1 {
+            // What it leads to ends at this instant and is held a nanosecond before: so must be what
+            // it comes from, and an arrow that would point back in time is none.
+            match places.open(link.from.0, to.1) {
+                Some(thread) => from = (thread, to.1),
+                None => return Ok(()),
+            }
+        }
         let ends = [("s", link.from.0, from), ("f", link.to.0, to)];
         for (kind, lane, (thread, time)) in ends {
             let (pid, ts) = (u32::from(lane.component) + 1, micros(time.as_nanos()));

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::Timeline;
-use super::text::rounded;
-use crate::engine::trace::{Chain, Lane, Span};
+use super::text::{STILL, rounded};
+use crate::engine::trace::{Chain, Lane, Left, Span};
 use crate::engine::{SimDuration, SimTime};
 use crate::quantities::duration::format_duration;
 use crate::report::terminal::hanging;
@@ -17,18 +17,23 @@ const INDENT: usize = 4;
 
 /// What lasted less than this share of its chain is not broken down.
 const WORTH_BREAKING_DOWN: f64 = 0.02;
+/// Most steps of a chain with a line of their own.
+const MOST_STEPS: usize = 24;
 /// Most kinds of things that were done meanwhile.
 const MOST_KINDS: usize = 4;
 
-/// The longest chains, the longest first, at most `most`.
+/// The longest chains, the longest first, at most `most`. Of a replication that did not come to what
+/// was asked for: what is left, and those first that have no outcome.
 #[must_use]
 pub fn explain(timeline: Timeline<'_>, most: usize) -> String {
+    let mut text = left(timeline);
+    let unfinished = !text.is_empty();
     let mut chains: Vec<&Chain> = timeline.trace.chains.iter().collect();
-    chains.sort_by_key(|chain| Reverse(lasted(chain)));
-    let Some(shortest) = chains.last() else {
-        return "nothing that had an outcome was recorded; see --text\n".to_owned();
+    chains.sort_by_key(|chain| (!(unfinished && chain.open), Reverse(lasted(chain))));
+    let Some(shortest) = chains.iter().min_by_key(|chain| lasted(chain)) else {
+        text.push_str("nothing that was waited for was recorded; see --text\n");
+        return text;
     };
-    let mut text = String::new();
     for chain in chains.iter().take(most) {
         one(&mut text, timeline, chain);
     }
@@ -39,18 +44,46 @@ pub fn explain(timeline: Timeline<'_>, most: usize) -> String {
     text
 }
 
+/// Why the replication counts as not converged.
+fn left(timeline: Timeline<'_>) -> String {
+    let trace = timeline.trace;
+    if trace.left.is_empty() {
+        return String::new();
+    }
+    let several = timeline.components.len() > 1;
+    let one = |left: &Left| {
+        let whose = if several { timeline.component(left.component) } else { "" };
+        let whose = if several { format!("{whose}: ") } else { whose.to_owned() };
+        format!("{whose}{} {}", left.count, of_count(left.what, left.count))
+    };
+    let all: Vec<String> = trace.left.iter().map(one).collect();
+    let text = format!("Not converged by {}. Left: {}", at(trace.end), all.join(", "));
+    format!("{}\n", hanging("", INDENT, &text))
+}
+
+/// `path not settled` of `paths not settled` where there is one.
+fn of_count(what: &str, count: u64) -> String {
+    let (first, rest) = what.split_once(' ').unwrap_or((what, ""));
+    let one = if count == 1 { first.strip_suffix('s').unwrap_or(first) } else { first };
+    format!("{one} {rest}")
+}
+
+fn at(time: SimTime) -> String {
+    format!("{:.3} s", time.as_seconds())
+}
+
 fn lasted(chain: &Chain) -> SimDuration {
     chain.end.since(chain.start)
 }
 
 fn one(text: &mut String, timeline: Timeline<'_>, chain: &Chain) {
-    let Chain { lane, name, number, start, end, outcome, .. } = *chain;
+    let Chain { lane, name, number, start, end, outcome, open, .. } = *chain;
     let number = if number > 0 { format!(" {number}") } else { String::new() };
-    let at = |time: SimTime| format!("{:.3} s", time.as_seconds());
     let within = |time: SimTime| start <= time && time <= end;
     let whose = timeline.lane(lane);
     let (begin, length) = (at(start), short(lasted(chain)));
-    let title = format!("{whose}: {name}{number} from {begin}, {outcome} after {length}");
+    let by = if open { format!(" by the end at {},", at(end)) } else { String::new() };
+    let title = format!("{whose}: {name}{number} from {begin}, {outcome}{by} after {length}");
     text.push_str(&hanging("", INDENT, &title));
     let mut line = |bullet: &str, what: &str| {
         text.push_str(&hanging(bullet, 2 * INDENT, what));
@@ -64,12 +97,23 @@ fn one(text: &mut String, timeline: Timeline<'_>, chain: &Chain) {
     spans.sort_by_key(|span| (span.start, span.end));
     let instants = timeline.trace.instants.iter().filter(|i| i.lane == lane && within(i.time));
     let mut marks = instants.peekable();
-    for span in &spans {
+    let skipped = skipped(spans.len());
+    for (index, span) in spans.iter().enumerate() {
+        if skipped.contains(&index) {
+            if index == skipped.start {
+                let until = spans.get(skipped.end).map_or(end, |span| span.start);
+                let before = std::iter::from_fn(|| marks.next_if(|mark| mark.time <= until));
+                let before: Vec<&str> = before.map(|mark| mark.name).collect();
+                line("    ... ", &summed(&spans[skipped.clone()], &before));
+            }
+            continue;
+        }
         while let Some(mark) = marks.next_if(|mark| mark.time <= span.start) {
             line("    ", &format!("{} at {}", mark.name, at(mark.time)));
         }
         let took = span.end.since(span.start);
-        let mut what = format!("{} {}", span.name, short(took));
+        let still = if span.open { STILL } else { "" };
+        let mut what = format!("{} {}{still}", span.name, short(took));
         if took.as_seconds() >= lasted(chain).as_seconds() * WORTH_BREAKING_DOWN {
             what.push_str(&meanwhile(timeline, chain, span));
         }
@@ -87,6 +131,31 @@ fn one(text: &mut String, timeline: Timeline<'_>, chain: &Chain) {
         line("    ", &parts);
     }
     text.push('\n');
+}
+
+/// Which of so many steps stand in one line: those in the middle of very many.
+fn skipped(steps: usize) -> std::ops::Range<usize> {
+    if steps <= MOST_STEPS {
+        return 0..0;
+    }
+    MOST_STEPS / 3..steps - MOST_STEPS / 3
+}
+
+/// Many steps, and what happened in their time, by name.
+fn summed(spans: &[&Span], marks: &[&str]) -> String {
+    let mut sums: Vec<(&str, u64, SimDuration)> = Vec::new();
+    let steps = spans.iter().map(|span| (span.name, span.end.since(span.start)));
+    for (name, took) in steps.chain(marks.iter().map(|name| (*name, SimDuration::ZERO))) {
+        match sums.iter_mut().find(|(known, ..)| *known == name) {
+            Some((_, count, sum)) => (*count, *sum) = (*count + 1, sum.saturating_add(took)),
+            None => sums.push((name, 1, took)),
+        }
+    }
+    let one = |(name, count, sum): &(&str, u64, SimDuration)| {
+        let took = if sum.is_zero() { String::new() } else { format!(" {}", short(*sum)) };
+        format!("{count} x {name}{took}")
+    };
+    sums.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// Where the time of a chain went beside what its spans say.

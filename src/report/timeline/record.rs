@@ -59,6 +59,9 @@ pub struct Record {
     /// Whether more went on than a record holds, so that it ends before the replication.
     #[serde(default)]
     pub ends_early: bool,
+    /// Whether the replication ended before what was asked for had come about.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
 }
 
 /// A counter.
@@ -112,6 +115,9 @@ pub struct Bar {
     pub row: u16,
     /// From when to when, in seconds.
     pub ends: (f64, f64),
+    /// It was still going on when the replication ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub open: bool,
 }
 
 impl Record {
@@ -122,7 +128,10 @@ impl Record {
         let ends = trace.spans.iter().map(|span| span.end);
         let ends = ends.chain(trace.instants.iter().map(|instant| instant.time));
         let end = ends.chain(trace.levels.iter().map(|level| level.time)).max();
-        let end = seconds(end.unwrap_or(SimTime::ZERO));
+        let unfinished = !trace.left.is_empty();
+        // One that was cut off lasted until then, whatever happened last.
+        let cut = Some(trace.end).filter(|_| unfinished);
+        let end = seconds(end.max(cut).unwrap_or(SimTime::ZERO));
         let (shown, lanes_in_all) = lanes(timeline);
         let window = window(timeline, &shown, end);
         Self {
@@ -136,6 +145,7 @@ impl Record {
             lanes_in_all,
             window,
             ends_early: !trace.has_room(),
+            unfinished,
         }
     }
 
@@ -365,14 +375,16 @@ fn lane_record(timeline: Timeline<'_>, lane: Lane, window: (f64, f64)) -> LaneRe
             Some(last)
                 if last.name == span.name
                     && ends.0 - last.ends.1 < width
+                    && !last.open
                     && (ends.1 - ends.0).min(last.ends.1 - last.ends.0) < SEEN * width =>
             {
                 last.ends.1 = ends.1;
+                last.open = span.open;
             }
             _ => {
                 rows[row].1 = Some(bars.len());
                 let (name, row) = (span.name.to_owned(), (row as u16) % MOST_ROWS);
-                bars.push(Bar { name, row, ends });
+                bars.push(Bar { name, row, ends, open: span.open });
             }
         }
     }

@@ -11,8 +11,14 @@ fn at(millis: u64) -> SimTime {
 fn trace() -> Trace {
     let busy = Lane { component: 0, lane: 0 };
     let path = Lane { component: 0, lane: 5 };
-    let span =
-        |lane, name, start, end, value| Span { lane, name, start: at(start), end: at(end), value };
+    let span = |lane, name, start, end, value| Span {
+        lane,
+        name,
+        start: at(start),
+        end: at(end),
+        value,
+        open: false,
+    };
     let mut trace = Trace::default();
     trace.name_server(busy, "main loop");
     trace.name_lane(path, "<path> \"3\"");
@@ -39,6 +45,7 @@ fn trace() -> Trace {
         start: at(100),
         end: at(1200),
         outcome: "pruned",
+        open: false,
         server: None,
         parts: vec![("computing", SimDuration::from_millis(300)), ("nothing", SimDuration::ZERO)],
     }];
@@ -182,6 +189,65 @@ fn the_chain_says_what_was_waited_for_and_what_went_on_meanwhile() {
     insta::assert_snapshot!(with_timeline(|timeline| explain(timeline, 3)));
 }
 
+/// The trace above, cut at 800 ms.
+fn cut_trace() -> Trace {
+    let mut trace = trace();
+    trace.cut(at(800));
+    trace.instants.retain(|instant| instant.time <= at(800));
+    trace.links.clear();
+    let chain = &mut trace.chains[0];
+    (chain.end, chain.outcome, chain.open) = (at(800), "not pruned", true);
+    chain.parts = vec![("notification queue", SimDuration::from_millis(500))];
+    trace.left(0, "paths not settled", 1);
+    trace.left(0, "updates of routes waiting", 1024);
+    trace
+}
+
+#[test]
+fn what_was_cut_off_is_open_in_the_json_and_no_other() {
+    let components = ["orchagent".to_owned()];
+    let mut output = Vec::new();
+    write_chrome(Timeline { components: &components, trace: &cut_trace() }, &mut output).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&output).unwrap();
+    let events = document["traceEvents"].as_array().unwrap().iter();
+    let spans = events.filter(|event| event["ph"] == "X" && event["dur"] != 0);
+    let open = |event: &serde_json::Value| event["args"]["open"] == true;
+    let ends: Vec<(bool, f64)> = spans
+        .map(|event| (open(event), event["ts"].as_f64().unwrap() + event["dur"].as_f64().unwrap()))
+        .collect();
+    assert!(ends.iter().all(|(open, end)| *open == (*end == 800_000.0)), "{ends:?}");
+    assert_eq!(ends.iter().filter(|(open, _)| *open).count(), 2);
+}
+
+#[test]
+fn the_chain_that_was_cut_off_says_what_is_left() {
+    let components = ["orchagent".to_owned()];
+    let trace = cut_trace();
+    insta::assert_snapshot!(explain(Timeline { components: &components, trace: &trace }, 3));
+}
+
+#[test]
+fn an_arrow_never_points_back_in_time() {
+    let components = ["a".to_owned()];
+    let lane = |lane| Lane { component: 0, lane };
+    let mut trace = Trace::default();
+    trace.span(lane(0), "begins late", (at(10), at(20)), 0);
+    trace.span(lane(1), "wait", (at(0), at(10)), 0);
+    trace.span(lane(2), "work", (at(5), at(20)), 0);
+    let link = |from| Link { name: "by", from: (lane(from), at(10)), to: (lane(1), at(10)) };
+    trace.links = vec![link(0), link(2)];
+    let mut output = Vec::new();
+    write_chrome(Timeline { components: &components, trace: &trace }, &mut output).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&output).unwrap();
+    let events = document["traceEvents"].as_array().unwrap().iter();
+    let arrows: Vec<(&str, f64)> = events
+        .filter(|event| event["cat"] == "wait")
+        .map(|event| (event["ph"].as_str().unwrap(), event["ts"].as_f64().unwrap()))
+        .collect();
+    // The wait is held a nanosecond before its end, when the first of the two had not begun.
+    assert_eq!(arrows, [("s", 9_999.999), ("f", 9_999.999)]);
+}
+
 #[test]
 fn a_short_chain_in_a_long_run_is_seen_with_its_neighbours() {
     let components = ["ipvs".to_owned()];
@@ -200,6 +266,7 @@ fn a_short_chain_in_a_long_run_is_seen_with_its_neighbours() {
             start,
             end,
             outcome: "estimated",
+            open: false,
             server: None,
             parts: Vec::new(),
         });

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// The widest the column with the names of lanes becomes.
 const NAMES: usize = 32;
 
+/// What is said of something that the end of the replication cut off.
+pub(super) const STILL: &str = ", and still at the end";
+
 /// The whole timeline. Something that lasted stands where it began, with how long it lasted and who
 /// brought it about.
 #[must_use]
@@ -31,7 +34,8 @@ pub fn text(timeline: Timeline<'_>) -> String {
         let lasted = format_duration(rounded(span.end.since(span.start)));
         let cause = causes.get(&(span.lane, span.start));
         let cause = cause.map_or_else(String::new, |lane| format!("  <- {}", place(*lane)));
-        let what = format!("{}  {lasted}{cause}", with_value(span.name, span.value));
+        let open = if span.open { STILL } else { "" };
+        let what = format!("{}  {lasted}{open}{cause}", with_value(span.name, span.value));
         lines.push((span.start, 1, place(span.lane), what));
     }
     lines.sort_by_key(|line| (line.0, line.1));

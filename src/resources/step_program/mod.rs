@@ -21,6 +21,7 @@ mod ending;
 mod executor;
 mod hold;
 mod job;
+mod open;
 mod running;
 mod state;
 #[cfg(test)]

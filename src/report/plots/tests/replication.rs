@@ -31,9 +31,9 @@ pub fn record(lanes: u32, levels: usize, kinds: usize) -> Record {
         trace.span(lane(path), NAMES[path as usize % 12], (start, end), 0);
         trace.span(lane(path), "overlapping", (at(path * 40), at(path * 600)), 0);
         trace.instant(lane(path), NAMES[path as usize % kinds], end);
-        let (name, outcome, parts) = ("outage", "pruned", Vec::new());
+        let (name, outcome, parts, open) = ("outage", "pruned", Vec::new(), false);
         let (lane, number, server) = (lane(path), 0, None);
-        trace.chains.push(Chain { lane, name, number, start, end, outcome, server, parts });
+        trace.chains.push(Chain { lane, name, number, start, end, outcome, open, server, parts });
     }
     for step in 0..2_000 {
         trace.span(lane(0), NAMES[step as usize % 9], (at(step * 20), at(step * 20 + 15)), 0);
@@ -49,11 +49,14 @@ pub fn record(lanes: u32, levels: usize, kinds: usize) -> Record {
 
 pub fn of_replication(record: &Record) -> Vec<Plot> {
     let kinds = [Kind::Timeline, Kind::Gantt];
-    kinds.into_iter().flat_map(|kind| kind.of_replication(record, kind.name())).collect()
+    kinds
+        .into_iter()
+        .flat_map(|kind| kind.of_replication(record, kind.name(), &PartColours::default()))
+        .collect()
 }
 
 fn gantt(record: &Record) -> Vec<Plot> {
-    Kind::Gantt.of_replication(record, "gantt")
+    Kind::Gantt.of_replication(record, "gantt", &PartColours::default())
 }
 
 #[test]
@@ -64,6 +67,33 @@ fn pictures_of_a_record_that_is_full_say_so() {
         let said = |plot: &Plot| texts(plot).iter().any(|text| text.contains("ends early"));
         assert!(said(full) && !said(&whole));
     }
+}
+
+#[test]
+fn what_was_still_going_on_has_a_torn_end_and_the_legend_says_so() {
+    let torn = |record: &Record| -> usize {
+        let plot = &gantt(record)[0];
+        let areas =
+            |marks: &[Mark]| marks.iter().filter(|m| matches!(m, Mark::Area { .. })).count();
+        let lanes = plot.drawing.panels.iter();
+        lanes.map(|(_, data)| areas(&plot.drawing.marks[data.clone()])).sum()
+    };
+    let said = |record: &Record| {
+        let texts = texts(&gantt(record)[0]);
+        let legend = texts.iter().any(|text| text == "still going on at the end");
+        (legend, texts[1].starts_with("not converged by"))
+    };
+    let whole = record(3, 2, 1);
+    assert_eq!((torn(&whole), said(&whole)), (0, (false, false)));
+    let mut cut = whole;
+    cut.unfinished = true;
+    let last = cut.lanes[1].spans.last_mut().unwrap();
+    last.open = true;
+    assert_eq!((torn(&cut), said(&cut)), (1, (true, true)));
+    assert!(
+        texts(&Kind::Timeline.of_replication(&cut, "timeline", &PartColours::default())[0])[1]
+            .contains("not converged")
+    );
 }
 
 #[test]
@@ -97,7 +127,7 @@ fn lanes_and_counters_that_do_not_fit_go_on_in_the_next_picture() {
     let charts = gantt(&many);
     let lanes: usize = charts.iter().map(|plot| plot.drawing.panels.len()).sum();
     assert_eq!(lanes, many.lanes.len());
-    let pages = Kind::Timeline.of_replication(&many, "timeline");
+    let pages = Kind::Timeline.of_replication(&many, "timeline", &PartColours::default());
     assert!(pages.len() > 1);
     assert_eq!(pages[1].name, "timeline-2");
     let all: Vec<String> = pages.iter().flat_map(texts).collect();
