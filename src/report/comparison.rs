@@ -158,14 +158,14 @@ fn cells(compared: &Compared) -> [String; 6] {
         with_interval(scale, compared.first),
         with_interval(scale, compared.second),
         difference(scale, compared.difference),
-        with_interval(Scale::PLAIN, compared.ratio),
+        with_interval(Scale::RATIO, compared.ratio),
         p_text(compared.p_value),
     ]
 }
 
 /// A difference with its interval; of shares in percentage points.
 fn difference(scale: Scale, estimate: Estimate) -> String {
-    let text = stacked(scale, estimate, WIDTHS[0]);
+    let text = stacked(scale.of_difference(), estimate, WIDTHS[0]);
     if scale.symbol() == "%" && estimate.value.is_finite() {
         text.replacen('\n', " pp\n", 1)
     } else {

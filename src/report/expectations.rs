@@ -112,7 +112,7 @@ pub fn got_text(
 
 fn scale(columns: &[MetricColumn], expectation: &Expectation) -> Scale {
     if matches!(expectation.relative_to, Some(RelativeTo::Ratio(_))) {
-        return Scale::PLAIN;
+        return Scale::RATIO;
     }
     let unit = if expectation.statistic == Statistic::NotConverged {
         Unit::Share

@@ -11,9 +11,10 @@ use serde_json::{Map, Value};
 
 use super::summary_json::VERSION;
 use super::timeline::{self, Record};
+use crate::experiment::comparison::{self, Pairing, Sides};
 use crate::models::Unit;
 use crate::statistics::grouped::group_means;
-use crate::statistics::paired::Pairs;
+use crate::statistics::paired::Contrast;
 use crate::statistics::{Estimate, Interval};
 
 /// The results of one scenario.
@@ -343,13 +344,36 @@ impl Stored {
         self.values.get(point).and_then(|metrics| metrics.get(metric)).map_or(&[], Vec::as_slice)
     }
 
-    /// A metric of two points by replication, to compare their means: of antithetic pairs the means.
+    /// The mean, or the probability, of `column` at the point number `first` against that at
+    /// `second`, with the interval that `convsim compare` has.
     #[must_use]
-    pub fn pairs(&self, first: usize, second: usize, metric: &str) -> Pairs {
+    pub fn contrasted(
+        &self,
+        [first, second]: [usize; 2],
+        column: &StoredColumn,
+        contrast: Contrast,
+    ) -> Estimate {
         let antithetic = self.manifest.pointer("/run/antithetic").and_then(Value::as_bool);
         let size = if antithetic == Some(true) { 2 } else { 1 };
-        let means = |point| group_means(self.values(point, metric), size);
-        Pairs::new(&means(first), &means(second))
+        let (metric, unit) = (column.name.as_str(), column.unit());
+        let pairing = self.pairing();
+        let [one, other] = [second, first].map(|point| self.values(point, metric));
+        let of = |first: &[f64], second: &[f64], size: usize| {
+            let sides = Sides { metric, unit, first, second, groups: [size; 2] };
+            comparison::contrasted(&sides, pairing, contrast, self.summary.confidence)
+        };
+        if unit == Unit::Probability {
+            // Of probabilities the values say how many replications there are.
+            return of(one, other, size);
+        }
+        of(&group_means(one, size), &group_means(other, size), 1)
+    }
+
+    /// Whether replication r of all points has the same random numbers.
+    #[must_use]
+    pub fn pairing(&self) -> Pairing {
+        let seeding = self.manifest.pointer("/run/seeding").and_then(Value::as_str);
+        if seeding == Some("independent") { Pairing::Independent } else { Pairing::Paired }
     }
 
     /// The parts of a metric.

@@ -199,7 +199,7 @@ fn swept(summaries: &[&PointSummary], report: Report<'_>) -> String {
     let axes = summaries.first().map_or(&[][..], |summary| &report.point(summary).axes);
     let paths: Vec<&str> = axes.iter().map(|(path, _)| path.as_str()).collect();
     let what = if paths.is_empty() { "each configuration".to_owned() } else { paths.join(" and ") };
-    format!("By {what}: the mean ± half the width of its interval")
+    format!("By {what}: the mean with its interval")
 }
 
 /// A figure with its interval below it, broken between its ends where it is wider than `width`.

@@ -169,7 +169,6 @@ fn differing(
         (true, true) => {}
     }
     let beginning = format!("{}, with {one} it is {}", with(&two, second), mean(column, first));
-    let confidence = stored.summary.confidence;
     let larger = match (column.unit(), b < a) {
         (Unit::Seconds, true) => "shorter",
         (Unit::Seconds, false) => "longer",
@@ -178,14 +177,13 @@ fn differing(
     };
     let (most, least) =
         if a >= b { (first_index, second_index) } else { (second_index, first_index) };
-    let pairs = stored.pairs(most, least, &column.name);
-    let ratio = pairs.means(Contrast::Ratio, confidence);
+    let ratio = stored.contrasted([most, least], column, Contrast::Ratio);
     let (low, high) = (ratio.interval.low, ratio.interval.high);
     if ratio.value.is_finite() && ratio.interval.is_bounded() && low > 1.0 {
         return format!("{beginning}: {}.", times(ratio.value, (low, high), larger));
     }
     // A ratio to nothing is none; the difference still tells, where it says more than the figures.
-    let difference = pairs.means(Contrast::Difference, confidence);
+    let difference = stored.contrasted([most, least], column, Contrast::Difference);
     if difference.interval.is_bounded() && difference.interval.low > 0.0 {
         if a == 0.0 || b == 0.0 {
             return format!("{beginning}.");
