@@ -11,6 +11,7 @@ use crate::report::expectations::{Detail, expectation_list};
 use crate::report::files::ResultFolder;
 use crate::report::junit::{Suite, junit};
 use crate::scenario::{MetricColumn, Scenario};
+use crate::wording::counted;
 use clap::Args;
 
 use super::arguments::{Changes, Running, load_all};
@@ -130,8 +131,8 @@ fn section(checked: &Checked) -> String {
     };
     if checked.failures > 0 {
         text.push_str(&format!(
-            "{} replications failed with a fault in the model; convsim run shows them\n",
-            checked.failures
+            "{} failed with a fault in the model; convsim run shows them\n",
+            counted(checked.failures, "replication")
         ));
     }
     text.push('\n');

@@ -262,7 +262,8 @@ fn judge_one(
                 // What is over the others only says nothing of those that were cut off.
                 got.interval = Interval::UNBOUNDED;
             }
-            (got, pairs.count() as u64)
+            // Of antithetic pairs two replications make one mean.
+            (got, pairs.count() as u64 * if means { group } else { 1 })
         }
     };
     let verdict = match expectation.relative_to {

@@ -26,6 +26,9 @@ pub struct Scale {
     no_width: f64,
     /// Most significant digits.
     digits: i32,
+    /// Whether figures are never below 0, so that an interval of one that is not does not go there:
+    /// what it loses could not have been.
+    never_negative: bool,
 }
 
 impl Scale {
@@ -40,7 +43,8 @@ impl Scale {
             Unit::Count | Unit::Ratio => (1.0, ""),
             Unit::PerSecond => (1.0, "1/s"),
         };
-        Self { factor, symbol, ..Self::PLAIN }
+        let never_negative = matches!(unit, Unit::Share | Unit::Probability);
+        Self { factor, symbol, never_negative, ..Self::PLAIN }
     }
 
     /// For the figures of a metric in `unit`.
@@ -66,12 +70,18 @@ impl Scale {
     #[must_use]
     pub fn of_difference(self) -> Self {
         let symbol = if self.symbol == "%" { "percentage points" } else { self.symbol };
-        Self { symbol, no_width: NO_WIDTH_OF_DIFFERENCE, digits: 10, ..self }
+        let never_negative = false;
+        Self { symbol, no_width: NO_WIDTH_OF_DIFFERENCE, digits: 10, never_negative, ..self }
     }
 
     /// For a plain number.
-    pub const PLAIN: Self =
-        Self { factor: 1.0, symbol: "", no_width: NO_WIDTH, digits: MOST_DIGITS };
+    pub const PLAIN: Self = Self {
+        factor: 1.0,
+        symbol: "",
+        no_width: NO_WIDTH,
+        digits: MOST_DIGITS,
+        never_negative: false,
+    };
     /// For a ratio, with as many digits as it takes to tell it from 1.
     pub const RATIO: Self = Self { no_width: NO_WIDTH_OF_RATIO, digits: 13, ..Self::PLAIN };
 
@@ -132,6 +142,7 @@ impl Scale {
 
     /// The figure, ` ± half-width` and ` (low..high)`; one of the last two is empty.
     fn parts(self, estimate: Estimate) -> (String, String, String) {
+        let estimate = self.possible(estimate);
         let (value, interval) = self.rounded(estimate);
         if interval.is_empty() || interval.starts_with('±') {
             return (value, String::new(), String::new());
@@ -177,7 +188,16 @@ impl Scale {
         })
     }
 
+    /// With an interval that does not go where no figure can be.
+    fn possible(self, mut estimate: Estimate) -> Estimate {
+        if self.never_negative && estimate.value >= 0.0 && estimate.interval.low.is_finite() {
+            estimate.interval.low = estimate.interval.low.max(0.0);
+        }
+        estimate
+    }
+
     fn rounded(self, estimate: Estimate) -> (String, String) {
+        let estimate = self.possible(estimate);
         let value = estimate.value * self.factor;
         if !value.is_finite() {
             return ("-".to_owned(), String::new());
@@ -389,6 +409,15 @@ mod tests {
             let low: f64 = ends.map_or(number, |(low, _)| low.parse().unwrap());
             proptest::prop_assert!(low > 1.0, "{interval}");
         }
+    }
+
+    #[test]
+    fn a_share_is_not_below_zero_but_a_difference_of_shares_may_be() {
+        let share = Scale::new(Unit::Share, 1.0);
+        let rare = estimate(0.000_06, -0.000_08, 0.000_19);
+        assert_eq!(share.interval(rare), "0.0000..0.0190");
+        assert_eq!(share.of_difference().interval(rare), "-0.008..0.019");
+        assert_eq!(Scale::new(Unit::Seconds, 1.0).interval(rare), "-0.00008..0.00019");
     }
 
     #[test]

@@ -123,6 +123,9 @@ pub struct StoredExpectation {
     pub verdict: String,
     /// What came out.
     got: StoredEstimate,
+    /// The same in words, as on the terminal; empty in results of an earlier version.
+    #[serde(default)]
+    pub got_text: String,
     /// Where it comes from.
     pub source: String,
     /// Where it stands.

@@ -12,6 +12,7 @@ use super::stored::{Figure, Stored, StoredColumn, StoredExpectation, StoredPoint
 use super::terminal::wrapped;
 use crate::models::Unit;
 use crate::statistics::paired::Contrast;
+use crate::wording::counted;
 use words::{capital, difference_figure, figure, metric, name, times, uncapital};
 
 /// Expectations that did not hold and are named; of more it is only said how many.
@@ -256,7 +257,7 @@ fn several(points: &[&StoredPoint]) -> String {
     match points {
         [one] => name(one),
         [one, two] => format!("{} and {}", name(one), name(two)),
-        [first, others @ ..] => format!("{} and {} others", name(first), others.len()),
+        [first, others @ ..] => format!("{} and {}", name(first), counted(others.len(), "other")),
         [] => String::new(),
     }
 }
@@ -337,5 +338,7 @@ fn held(stored: &Stored) -> Option<String> {
             count => format!("; {verdict}: {count} of them"),
         }
     };
-    Some(format!("{held} of {all} expectations hold{}{}.", kind("missed"), kind("undecided")))
+    let hold = if held == 1 { "holds" } else { "hold" };
+    let expectations = counted(all, "expectation");
+    Some(format!("{held} of {expectations} {hold}{}{}.", kind("missed"), kind("undecided")))
 }
