@@ -12,5 +12,6 @@ pub mod report;
 pub mod resources;
 pub mod scenario;
 pub mod statistics;
+mod wording;
 
 pub use cli::{Ended, execute, execute_within, front};

@@ -12,6 +12,7 @@ use crate::report::files::ResultFolder;
 use crate::report::junit::{Suite, junit};
 use crate::report::terminal::wrapped;
 use crate::scenario::{MetricColumn, Scenario};
+use crate::wording::counted;
 use clap::Args;
 
 use super::arguments::{Changes, Running, load_all};
@@ -134,8 +135,8 @@ fn section(checked: &Checked) -> String {
     }
     if checked.failures > 0 {
         text.push_str(&format!(
-            "{} replications failed with a fault in the model; convsim run shows them\n",
-            checked.failures
+            "{} failed with a fault in the model; convsim run shows them\n",
+            counted(checked.failures, "replication")
         ));
     }
     text.push('\n');

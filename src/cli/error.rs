@@ -8,6 +8,7 @@ use crate::report::{html, plots};
 use crate::scenario::LoadError;
 use crate::scenario::problem::visible;
 use crate::scenario::target::TargetError;
+use crate::wording::counted;
 use miette::Diagnostic;
 
 /// Why a command could not do its work.
@@ -67,7 +68,7 @@ pub enum Problem {
     #[error("{} has no rows that were run with --shard", folder.display())]
     #[diagnostic(help("name the folders that convsim run --shard made, e.g. outputs/SCENARIO"))]
     NoShards { folder: PathBuf },
-    #[error("{missing} replications of {points} points of {name} are missing")]
+    #[error("{} of {} of {name} are missing", counted(*missing, "replication"), counted(*points, "point"))]
     #[diagnostic(help(
         "what is there is kept; the commands on stdout run just what is missing, then merge again"
     ))]

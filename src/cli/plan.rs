@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::report::markdown::{row, rule};
 use crate::scenario::{GivenFiles, LoadOptions, Point, Scenario, load};
+use crate::wording::counted;
 use comfy_table::{Table, presets};
 use miette::IntoDiagnostic;
 use serde_json::{Map, Value, json};
@@ -181,11 +182,10 @@ fn csv_rows(scenario: &Scenario) -> std::io::Result<Vec<u8>> {
 fn text(scenario: &Scenario) -> String {
     let mut lines = vec![points_text(scenario), String::new()];
     let total = format!(
-        "{} points x {} replications = {} tasks; seed {}, replications 0 to {}, horizon {}, \
-         at most {} events each",
-        scenario.points.len(),
-        scenario.run.replications,
-        tasks(scenario),
+        "{} x {} = {}; seed {}, replications 0 to {}, horizon {}, at most {} events each",
+        counted(scenario.points.len(), "point"),
+        counted(scenario.run.replications, "replication"),
+        counted(tasks(scenario), "task"),
         scenario.run.seed,
         scenario.run.replications.saturating_sub(1),
         crate::quantities::duration::format_duration(scenario.run.horizon),

@@ -148,6 +148,18 @@ impl Samples {
     }
 }
 
+/// The mean, or the probability, of the second of `sides` against that of the first, as [`compare`]
+/// has it.
+#[must_use]
+pub fn contrasted(
+    sides: &Sides<'_>,
+    pairing: Pairing,
+    contrast: Contrast,
+    confidence: f64,
+) -> Estimate {
+    Samples::new(pairing, sides).contrasted(Statistic::Mean, contrast, confidence)
+}
+
 /// Compares all `sides` at once; the p values are corrected for their number.
 #[must_use]
 pub fn compare(sides: &[Sides<'_>], pairing: Pairing, confidence: f64) -> Vec<Compared> {

@@ -325,7 +325,9 @@ fn judge_one(
                     estimate(&pairs(first, second)).interval
                 });
             }
-            (got, known.count() as u64)
+            // Of antithetic pairs two replications make one mean.
+            let size = if statistic == Statistic::Mean { group } else { 1 };
+            (got, known.count() as u64 * size)
         }
     };
     let cut = places.column.map_or(0, |column| {

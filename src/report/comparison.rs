@@ -12,6 +12,7 @@ use super::solve::estimate_json;
 use super::table::{align_right, new_table, set_widths, stacked, text_of};
 use crate::experiment::comparison::Compared;
 use crate::statistics::Estimate;
+use crate::wording::counted;
 
 const HEADING: [&str; 6] = ["metric", "A", "B", "B - A", "B / A", "p"];
 /// Widths of the columns of the terminal's table: a difference has a sign at both ends.
@@ -108,7 +109,7 @@ pub fn missing_notes(compared: &[Compared]) -> Vec<String> {
                  figures here are over those that have it{}, and say nothing of the others",
                 one.metric,
                 if one.saved.is_some() {
-                    format!(" on both sides ({} pairs)", one.pairs)
+                    format!(" on both sides ({})", counted(one.pairs, "pair"))
                 } else {
                     String::new()
                 }
@@ -129,16 +130,15 @@ pub fn saved_notes(compared: &[Compared]) -> Vec<String> {
         if !notable(difference) && !notable(ratio) {
             return None;
         }
-        let times = |gain: f64| {
-            if tellable(gain) { format!("{} times", two_digits(gain)) } else { "-".to_owned() }
-        };
-        Some(format!(
-            "{}: without pairs the same width would take {} the replications for the ratio, {} for \
-             the difference",
-            one.metric,
-            times(ratio),
-            times(difference)
-        ))
+        let known: Vec<String> = [("ratio", ratio), ("difference", difference)]
+            .into_iter()
+            .filter(|(_, gain)| tellable(*gain))
+            .map(|(what, gain)| {
+                format!("{} times the replications for the {what}", two_digits(gain))
+            })
+            .collect();
+        let known = known.join(", ").replace(", times", ",");
+        Some(format!("{}: without pairs the same width would take {known}", one.metric))
     };
     compared.iter().filter_map(note).collect()
 }
@@ -158,14 +158,14 @@ fn cells(compared: &Compared) -> [String; 6] {
         with_interval(scale, compared.first),
         with_interval(scale, compared.second),
         difference(scale, compared.difference),
-        with_interval(Scale::PLAIN, compared.ratio),
+        with_interval(Scale::RATIO, compared.ratio),
         p_text(compared.p_value),
     ]
 }
 
 /// A difference with its interval; of shares in percentage points.
 fn difference(scale: Scale, estimate: Estimate) -> String {
-    let text = stacked(scale, estimate, WIDTHS[0]);
+    let text = stacked(scale.of_difference(), estimate, WIDTHS[0]);
     if scale.symbol() == "%" && estimate.value.is_finite() {
         text.replacen('\n', " pp\n", 1)
     } else {

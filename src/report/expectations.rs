@@ -9,6 +9,7 @@ use crate::experiment::{Judgement, Verdict};
 use crate::models::Unit;
 use crate::scenario::{Expectation, MetricColumn, RelativeTo, Statistic};
 use crate::statistics::Interval;
+use crate::wording::counted;
 
 /// The verdict as a word; a miss stands out.
 #[must_use]
@@ -90,7 +91,7 @@ pub fn got_text(
         return format!("{}: {} of {all} were cut off", ends(judgement, scale), judgement.cut);
     }
     if judgement.got.value.is_nan() {
-        return format!("in none of {all} replications");
+        return format!("in none of {}", counted(all, "replication"));
     }
     if judgement.got.value == f64::INFINITY {
         return format!("never: it did not come about in {} of {all}", all - count);
@@ -103,13 +104,19 @@ pub fn got_text(
     if interval != "±0" {
         let _ = write!(text, " ({interval})");
     }
-    if judgement.count < judgement.replications {
-        let _ = write!(text, " in {} of {}", judgement.count, judgement.replications);
+    let Judgement { count, replications, .. } = *judgement;
+    if count < replications {
+        let _ = write!(text, " in {count} of {}", counted(replications, "replication"));
     } else if judgement.verdict == Verdict::Undecided {
-        let _ = write!(text, " after {}", judgement.replications);
+        let _ = write!(text, " after {}", counted(replications, "replication"));
     }
     if judgement.verdict == Verdict::Undecided {
-        text.push_str(" replications: the interval straddles the bound");
+        text.push_str(match judgement.got.interval.is_bounded() {
+            true => ": the interval straddles the bound",
+            // Of those without a figure it may be known only that they were cut off.
+            false if count < replications => ": that does not bound it",
+            false => ": too few to bound it",
+        });
     }
     text
 }
@@ -127,7 +134,7 @@ fn ends(judgement: &Judgement, scale: Scale) -> String {
 
 fn scale(columns: &[MetricColumn], expectation: &Expectation) -> Scale {
     if matches!(expectation.relative_to, Some(RelativeTo::Ratio(_))) {
-        return Scale::PLAIN;
+        return Scale::RATIO;
     }
     let unit = if expectation.statistic == Statistic::NotConverged {
         Unit::Share
@@ -200,11 +207,17 @@ fn entry(columns: &[MetricColumn], expectation: &Expectation, judgement: &Judgem
     let blank = " ".repeat(INDENT);
     let expected = bounds(columns, expectation);
     let got = got_text(columns, expectation, judgement);
-    let (source, origin) = (&expectation.source, &expectation.origin);
     [
         wrapped(&verdict, &subject(expectation)),
         wrapped(&blank, &format!("expected {expected}, got {got}")),
-        wrapped(&blank, &format!("source: {source} ({origin})")),
+        wrapped(&blank, &source_text(expectation)),
     ]
     .concat()
+}
+
+/// Where an expectation comes from, and where it stands.
+#[must_use]
+pub fn source_text(expectation: &Expectation) -> String {
+    let Expectation { source, origin, .. } = expectation;
+    if source.is_empty() { origin.clone() } else { format!("source: {source} ({origin})") }
 }

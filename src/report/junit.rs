@@ -3,8 +3,9 @@
 use std::fmt::{self, Write as _};
 
 use super::Report;
-use super::expectations::{bounds, expected_text, got_text, subject};
+use super::expectations::{bounds, expected_text, got_text, source_text, subject};
 use crate::experiment::Verdict;
+use crate::wording::{counted, hidden};
 
 /// A scenario that was checked.
 #[derive(Clone, Copy)]
@@ -70,7 +71,8 @@ fn suite(text: &mut String, Suite { report, failures: failed }: Suite<'_>) -> Co
         let _ = writeln!(
             text,
             "    <testcase classname=\"{name}\" name=\"every replication runs to its end\"><error \
-             type=\"failed\" message=\"{failed} replications failed\"/></testcase>"
+             type=\"failed\" message=\"{} failed\"/></testcase>",
+            counted(failed, "replication")
         );
     }
     for (expectation, judgement) in report.scenario.expectations.iter().zip(report.judgements) {
@@ -94,7 +96,7 @@ fn suite(text: &mut String, Suite { report, failures: failed }: Suite<'_>) -> Co
             expected_text(report.columns, expectation),
             got_text(report.columns, expectation, judgement)
         ));
-        let source = escaped(&format!("{} ({})", expectation.source, expectation.origin));
+        let source = escaped(&source_text(expectation));
         let _ = writeln!(
             text,
             "><failure type=\"{kind}\" message=\"{message}\">{source}</failure></testcase>"
@@ -114,7 +116,7 @@ fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\n' | '\t' => escaped.push(' '),
-            control if control.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&control) => {
+            control if hidden(control) || ('\u{fffe}'..='\u{ffff}').contains(&control) => {
                 escaped.push('\u{fffd}');
             }
             other => escaped.push(other),

@@ -7,6 +7,7 @@ use crate::experiment::precision::attained;
 use crate::experiment::{PointSummary, Status};
 use crate::scenario::Statistic;
 use crate::statistics::quantile::replications_needed;
+use crate::wording::counted;
 
 /// Names that are listed before the rest is counted.
 const MOST_NAMES: usize = 4;
@@ -73,8 +74,7 @@ fn unusual_endings(summary: &PointSummary, mut add: impl FnMut(String)) {
         if count == 0 {
             continue;
         }
-        let mut fact =
-            format!("{} in {count} of {} replications", status.meaning(), summary.replications);
+        let mut fact = format!("{} in {count} of {}", status.meaning(), of_replications(summary));
         if let (Status::Failed, Some(message)) = (status, &summary.failure) {
             fact.push_str(": ");
             fact.push_str(message);
@@ -87,13 +87,11 @@ fn missing_figures(report: Report<'_>, summary: &PointSummary, mut add: impl FnM
     for column in report.main_columns() {
         let count = summary.metrics[column].count;
         let name = &report.columns[column].name;
-        let replications = summary.replications;
+        let replications = of_replications(summary);
         if count == 0 {
-            add(format!("no {name} in any of {replications} replications"));
-        } else if count < replications {
-            add(format!(
-                "{name} only in {count} of {replications} replications; its figures are over these"
-            ));
+            add(format!("no {name} in any of {replications}"));
+        } else if count < summary.replications {
+            add(format!("{name} only in {count} of {replications}; its figures are over these"));
         }
     }
 }
@@ -118,10 +116,15 @@ fn missed_precision(report: Report<'_>, summary: &PointSummary, mut add: impl Fn
         "not bounded".to_owned()
     };
     add(format!(
-        "{figure} is {known} after {} replications, the most allowed; asked was {} %",
-        summary.replications,
+        "{figure} is {known} after {}, the most allowed; asked was {} %",
+        of_replications(summary),
         percent(precision.relative)
     ));
+}
+
+/// How many replications a point has, in words.
+fn of_replications(summary: &PointSummary) -> String {
+    counted(summary.replications, "replication")
 }
 
 /// A share in per cent, without the noise of binary fractions.
@@ -168,16 +171,21 @@ fn open_quantiles(notes: &mut Vec<String>, report: Report<'_>) {
         .filter(|&count| count > 0)
         .min();
     let Some(fewest) = fewest else { return };
-    let open: Vec<(&str, u64)> = [("p50", 0.50), ("p95", 0.95), ("p99", 0.99)]
+    // Of antithetic pairs it takes two.
+    let two = 2 * if report.scenario.run.antithetic { 2 } else { 1 };
+    let quantiles = [("p50", 0.50), ("p95", 0.95), ("p99", 0.99)]
+        .map(|(name, probability)| (name, replications_needed(probability, confidence)));
+    let open: Vec<(&str, u64)> = [("the mean", two)]
         .into_iter()
-        .map(|(name, probability)| (name, replications_needed(probability, confidence)))
+        .chain(quantiles)
         .filter(|&(_, needed)| fewest < needed)
         .collect();
     if let Some(&(_, most)) = open.last() {
         let names: Vec<&str> = open.iter().map(|(name, _)| *name).collect();
         notes.push(format!(
-            "{fewest} replications do not bound {} on both sides at {} % (\"?\" in an interval); \
-             {most} do",
+            "{} {} not bound {} on both sides at {} % (\"?\" in an interval); {most} do",
+            counted(fewest, "replication"),
+            if fewest == 1 { "does" } else { "do" },
             names.join(", "),
             confidence * 100.0,
         ));

@@ -6,6 +6,9 @@ use crate::statistics::{Estimate, Interval};
 /// An interval narrower than this share of its figure is none to a reader. (Equal values differ by
 /// rounding in the last digits of their mean.)
 const NO_WIDTH: f64 = 1e-6;
+/// The same of a ratio, which differs from 1 by little more than that at times, and of a difference.
+const NO_WIDTH_OF_RATIO: f64 = 1e-12;
+const NO_WIDTH_OF_DIFFERENCE: f64 = 1e-9;
 /// Figures of a greater ratio than this are on a logarithmic axis.
 const WIDE: f64 = 100.0;
 /// Most significant digits of a figure.
@@ -19,6 +22,13 @@ const MOST_DIGITS_OPEN: i32 = 4;
 pub struct Scale {
     factor: f64,
     symbol: &'static str,
+    /// A width of less than this share of the figure is none.
+    no_width: f64,
+    /// Most significant digits.
+    digits: i32,
+    /// Whether figures are never below 0, so that an interval of one that is not does not go there:
+    /// what it loses could not have been.
+    never_negative: bool,
 }
 
 impl Scale {
@@ -33,7 +43,8 @@ impl Scale {
             Unit::Count | Unit::Ratio => (1.0, ""),
             Unit::PerSecond => (1.0, "1/s"),
         };
-        Self { factor, symbol }
+        let never_negative = matches!(unit, Unit::Share | Unit::Probability);
+        Self { factor, symbol, never_negative, ..Self::PLAIN }
     }
 
     /// For the figures of a metric in `unit`.
@@ -58,11 +69,21 @@ impl Scale {
     /// be read as a ratio.
     #[must_use]
     pub fn of_difference(self) -> Self {
-        if self.symbol == "%" { Self { symbol: "percentage points", ..self } } else { self }
+        let symbol = if self.symbol == "%" { "percentage points" } else { self.symbol };
+        let never_negative = false;
+        Self { symbol, no_width: NO_WIDTH_OF_DIFFERENCE, digits: 10, never_negative, ..self }
     }
 
     /// For a plain number.
-    pub const PLAIN: Self = Self { factor: 1.0, symbol: "" };
+    pub const PLAIN: Self = Self {
+        factor: 1.0,
+        symbol: "",
+        no_width: NO_WIDTH,
+        digits: MOST_DIGITS,
+        never_negative: false,
+    };
+    /// For a ratio, with as many digits as it takes to tell it from 1.
+    pub const RATIO: Self = Self { no_width: NO_WIDTH_OF_RATIO, digits: 13, ..Self::PLAIN };
 
     /// What a figure is multiplied by to be in this unit.
     #[must_use]
@@ -102,30 +123,44 @@ impl Scale {
         self.rounded(estimate).1
     }
 
-    /// `value ± half-width`, or the value with the interval in brackets where an end is open.
+    /// `value ± half-width` where the figure is in the middle of its interval, to the digits that are
+    /// shown; else `value (low..high)`.
     #[must_use]
     pub fn plus_minus(self, estimate: Estimate) -> String {
+        let (value, half_width, interval) = self.parts(estimate);
+        value + &half_width + &interval
+    }
+
+    /// The same with its unit: `13.4 ± 0.2 s` or `30 % (15..52)`.
+    #[must_use]
+    pub fn in_unit(self, estimate: Estimate, symbol: &str) -> String {
+        let (value, half_width, interval) = self.parts(estimate);
+        let blank = if symbol.is_empty() || value == "-" { "" } else { " " };
+        let symbol = if blank.is_empty() { "" } else { symbol };
+        format!("{value}{half_width}{blank}{symbol}{interval}")
+    }
+
+    /// The figure, ` ± half-width` and ` (low..high)`; one of the last two is empty.
+    fn parts(self, estimate: Estimate) -> (String, String, String) {
+        let estimate = self.possible(estimate);
         let (value, interval) = self.rounded(estimate);
-        let half_width = estimate.interval.half_width();
-        if interval.starts_with('±') {
-            return value;
-        }
-        if !half_width.is_finite() {
-            return if interval.is_empty() { value } else { format!("{value} ({interval})") };
+        if interval.is_empty() || interval.starts_with('±') {
+            return (value, String::new(), String::new());
         }
         let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         let Interval { low, high } = estimate.interval;
         let (below, above) = (estimate.value - low, high - estimate.value);
-        if below.max(above) > 2.0 * below.min(above) {
-            // As of a probability near 0: the figure is not in the middle.
-            return format!("{value} ({interval})");
+        let last_digit = libm::pow(10.0, -(decimals as f64));
+        let aside = (below - above).abs() * self.factor;
+        if !estimate.interval.is_bounded() || aside >= last_digit {
+            return (value, String::new(), format!(" ({interval})"));
         }
-        let width = fixed(half_width * self.factor, decimals);
+        let width = fixed(estimate.interval.half_width() * self.factor, decimals);
         // What the digits of the figure cannot show is none.
         if width.chars().all(|c| c == '0' || c == '.') {
-            return value;
+            return (value, String::new(), String::new());
         }
-        format!("{value} ± {width}")
+        (value, format!(" ± {width}"), String::new())
     }
 
     /// Figures none of which is below the one before, such as quantiles, each with its interval.
@@ -153,7 +188,16 @@ impl Scale {
         })
     }
 
+    /// With an interval that does not go where no figure can be.
+    fn possible(self, mut estimate: Estimate) -> Estimate {
+        if self.never_negative && estimate.value >= 0.0 && estimate.interval.low.is_finite() {
+            estimate.interval.low = estimate.interval.low.max(0.0);
+        }
+        estimate
+    }
+
     fn rounded(self, estimate: Estimate) -> (String, String) {
+        let estimate = self.possible(estimate);
         let value = estimate.value * self.factor;
         if !value.is_finite() {
             return ("-".to_owned(), String::new());
@@ -166,17 +210,21 @@ impl Scale {
             (false, true) => high - value,
             (false, false) => return (significant(value, 4), "?..?".to_owned()),
         };
-        if width <= value.abs() * NO_WIDTH {
+        if width <= value.abs() * self.no_width {
             let closed = low.is_finite() && high.is_finite();
             let interval = match (closed, low.is_finite()) {
                 (true, _) => "±0".to_owned(),
                 (false, true) => format!("{}..?", significant(low, 4)),
                 (false, false) => format!("?..{}", significant(high, 4)),
             };
-            return (significant(value, 4), interval);
+            // Of a ratio near 1 only what it differs by tells anything.
+            let beside = (value - 1.0).abs();
+            let near = self.no_width < NO_WIDTH_OF_DIFFERENCE && beside > self.no_width;
+            let digits = if near { (2 - magnitude(beside)).clamp(4, self.digits) } else { 4 };
+            return (significant(value, digits), interval);
         }
         let closed = low.is_finite() && high.is_finite();
-        let digits = if closed { MOST_DIGITS } else { MOST_DIGITS_OPEN };
+        let digits = if closed { self.digits } else { MOST_DIGITS_OPEN };
         let decimals = decimals_for_width(width).min(decimals_for_digits(value, digits));
         let end = |end: f64| {
             if end.is_finite() { fixed(end, decimals) } else { "?".to_owned() }
@@ -190,7 +238,7 @@ fn decimals_for_width(width: f64) -> usize {
     if width <= 0.0 || !width.is_finite() {
         return 0;
     }
-    (1 - magnitude(width)).clamp(0, 9) as usize
+    (1 - magnitude(width)).clamp(0, 12) as usize
 }
 
 /// Decimals that show `digits` significant digits of `value`.
@@ -317,6 +365,68 @@ mod tests {
         assert_eq!(Scale::PLAIN.plus_minus(narrow), "2.19924");
         let open = estimate(2193.94138, 2193.9339, f64::INFINITY);
         assert_eq!(Scale::PLAIN.value(open), "2194");
+    }
+
+    #[test]
+    fn plus_and_minus_are_only_where_the_figure_is_in_the_middle() {
+        let share = Scale::new(Unit::Share, 1.0);
+        // 3 of 10, and 6 of 20.
+        assert_eq!(share.in_unit(estimate(0.3, 0.1078, 0.6032), "%"), "30 % (11..60)");
+        assert_eq!(share.plus_minus(estimate(0.3, 0.1078, 0.6032)), "30 (11..60)");
+        assert_eq!(share.in_unit(estimate(0.3, 0.1, 0.5), "%"), "30 ± 20 %");
+        assert_eq!(Scale::PLAIN.plus_minus(estimate(0.390, 0.361, 0.430)), "0.390 (0.361..0.430)");
+    }
+
+    proptest::proptest! {
+        /// Both ends can be read from what is shown, to half a digit more than the digits' own.
+        #[test]
+        fn plus_and_minus_give_the_interval_back(
+            value in -1e4..1e4_f64, below in 0.0..1e3_f64, above in 0.0..1e3_f64, equal: bool
+        ) {
+            let above = if equal { below } else { above };
+            let text = Scale::PLAIN.plus_minus(estimate(value, value - below, value + above));
+            if let Some((shown, width)) = text.split_once(" ± ") {
+                let decimals = shown.split_once('.').map_or(0, |(_, d)| d.len() as i32);
+                let digit = 10_f64.powi(-decimals);
+                let (shown, width): (f64, f64) = (shown.parse().unwrap(), width.parse().unwrap());
+                proptest::prop_assert!((shown - width - (value - below)).abs() <= 1.51 * digit);
+                proptest::prop_assert!((shown + width - (value + above)).abs() <= 1.51 * digit);
+            }
+        }
+
+        /// What differs from 1 never looks as if it were 1.
+        #[test]
+        fn a_ratio_that_is_not_one_does_not_look_like_one(
+            power in -11.0..-1.0_f64, share in 0.0..0.9_f64
+        ) {
+            let beside = 10_f64.powf(power);
+            let (low, high) = (1.0 + beside * (1.0 - share), 1.0 + beside * (1.0 + share));
+            let ratio = estimate(1.0 + beside, low, high);
+            let number: f64 = Scale::RATIO.value(ratio).parse().unwrap();
+            proptest::prop_assert!(number > 1.0, "{}", Scale::RATIO.value(ratio));
+            let interval = Scale::RATIO.interval(ratio);
+            let ends = interval.split_once("..");
+            let low: f64 = ends.map_or(number, |(low, _)| low.parse().unwrap());
+            proptest::prop_assert!(low > 1.0, "{interval}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_not_below_zero_but_a_difference_of_shares_may_be() {
+        let share = Scale::new(Unit::Share, 1.0);
+        let rare = estimate(0.000_06, -0.000_08, 0.000_19);
+        assert_eq!(share.interval(rare), "0.0000..0.0190");
+        assert_eq!(share.of_difference().interval(rare), "-0.008..0.019");
+        assert_eq!(Scale::new(Unit::Seconds, 1.0).interval(rare), "-0.00008..0.00019");
+    }
+
+    #[test]
+    fn a_ratio_has_the_digits_that_its_interval_needs() {
+        let ratio = estimate(1.000_003_8, 1.000_003_0, 1.000_004_6);
+        assert_eq!(Scale::RATIO.value(ratio), "1.00000380");
+        assert_eq!(Scale::RATIO.interval(ratio), "1.00000300..1.00000460");
+        assert_eq!(Scale::RATIO.interval(estimate(2.0, 2.0, 2.0)), "±0");
+        assert_eq!(Scale::RATIO.value(estimate(2.0, 2.0, 2.0)), "2");
     }
 
     #[test]

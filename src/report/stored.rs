@@ -12,9 +12,10 @@ use serde_json::{Map, Value};
 use super::summary_json::VERSION;
 use super::timeline::{self, Record};
 use crate::experiment::Status;
+use crate::experiment::comparison::{self, Pairing, Sides};
 use crate::models::Unit;
 use crate::statistics::grouped::group_means;
-use crate::statistics::paired::Pairs;
+use crate::statistics::paired::Contrast;
 use crate::statistics::{Estimate, Interval};
 
 /// The results of one scenario.
@@ -27,6 +28,8 @@ pub struct Stored {
     /// From `results.csv`: for each point, for each metric of the main table or with a recording, the
     /// figure of each replication; NaN for what did not come about.
     pub values: Vec<HashMap<String, Vec<f64>>>,
+    /// The same, NaN where the replication was cut off, if any was.
+    complete: Option<Vec<HashMap<String, Vec<f64>>>>,
     /// `timeline.json`, if there is one: what pictures show of one replication.
     pub record: Option<Record>,
 }
@@ -111,6 +114,14 @@ pub struct StoredPoint {
     metrics: HashMap<String, StoredMetric>,
 }
 
+impl StoredPoint {
+    /// How many replications ended so.
+    #[must_use]
+    pub fn count(&self, status: Status) -> u64 {
+        self.statuses.get(status.name()).and_then(Value::as_u64).unwrap_or(0)
+    }
+}
+
 /// A metric at a point.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct StoredMetric {
@@ -136,6 +147,9 @@ pub struct StoredExpectation {
     pub verdict: String,
     /// What came out.
     got: StoredEstimate,
+    /// The same in words, as on the terminal; empty in results of an earlier version.
+    #[serde(default)]
+    pub got_text: String,
     /// Where it comes from.
     pub source: String,
     /// Where it stands.
@@ -306,7 +320,7 @@ impl Stored {
             true => Record::read(&read_json::<Value>(folder, timeline::FILE)?.to_string()),
             false => None,
         };
-        let mut stored = Self { summary, manifest, values: Vec::new(), record };
+        let mut stored = Self { summary, manifest, values: Vec::new(), complete: None, record };
         let path = folder.join("results.csv");
         let mut names: Vec<String> =
             stored.main_columns().iter().map(|column| column.name.clone()).collect();
@@ -315,9 +329,17 @@ impl Stored {
                 names.push(recorded.metric.clone());
             }
         }
-        stored.values = stored
-            .read_rows(&path, &names, Of::All)
-            .map_err(|error| StoredError { path, reason: error.to_string() })?;
+        let read = |of| {
+            let rows = stored.read_rows(&path, &names, of);
+            rows.map_err(|error| StoredError { path: path.clone(), reason: error.to_string() })
+        };
+        let values = read(Of::All)?;
+        let cut = |point: &StoredPoint| {
+            Status::ALL.iter().any(|status| status.is_cut_off() && point.count(*status) > 0)
+        };
+        let complete = stored.summary.points.iter().any(cut).then(|| read(Of::Complete));
+        stored.complete = complete.transpose()?;
+        stored.values = values;
         Ok(stored)
     }
 
@@ -374,13 +396,40 @@ impl Stored {
         self.values(point, &column.name).iter().map(figure).collect()
     }
 
-    /// A metric of two points by replication, to compare their means: of antithetic pairs the means.
+    /// The mean, or the probability, of `column` at the point number `first` against that at
+    /// `second`, with the interval that `convsim compare` has.
     #[must_use]
-    pub fn pairs(&self, first: usize, second: usize, metric: &str) -> Pairs {
+    pub fn contrasted(
+        &self,
+        [first, second]: [usize; 2],
+        column: &StoredColumn,
+        contrast: Contrast,
+    ) -> Estimate {
         let antithetic = self.manifest.pointer("/run/antithetic").and_then(Value::as_bool);
         let size = if antithetic == Some(true) { 2 } else { 1 };
-        let means = |point| group_means(self.values(point, metric), size);
-        Pairs::new(&means(first), &means(second))
+        let (metric, unit) = (column.name.as_str(), column.unit());
+        let pairing = self.pairing();
+        // What was cut off is not known, so that nothing is claimed of it.
+        let all = self.complete.as_ref().unwrap_or(&self.values);
+        let figures = |point: usize| all.get(point).and_then(|metrics| metrics.get(metric));
+        let [one, other] =
+            [second, first].map(|point| figures(point).map_or(&[][..], Vec::as_slice));
+        let of = |first: &[f64], second: &[f64], size: usize| {
+            let sides = Sides { metric, unit, first, second, groups: [size; 2] };
+            comparison::contrasted(&sides, pairing, contrast, self.summary.confidence)
+        };
+        if unit == Unit::Probability {
+            // Of probabilities the values say how many replications there are.
+            return of(one, other, size);
+        }
+        of(&group_means(one, size), &group_means(other, size), 1)
+    }
+
+    /// Whether replication r of all points has the same random numbers.
+    #[must_use]
+    pub fn pairing(&self) -> Pairing {
+        let seeding = self.manifest.pointer("/run/seeding").and_then(Value::as_str);
+        if seeding == Some("independent") { Pairing::Independent } else { Pairing::Paired }
     }
 
     /// The parts of a metric.

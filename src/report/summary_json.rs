@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Report;
-use super::expectations::{expected_text, verdict_name};
+use super::expectations::{expected_text, got_text, verdict_name};
 use super::notes::facts;
 use super::results_csv::PointId;
 use crate::experiment::precision::attained;
@@ -141,6 +141,7 @@ pub(super) fn expectation(
         "expected": expected_text(report.columns, expectation),
         "verdict": verdict_name(judgement.verdict),
         "got": estimate(judgement.got),
+        "got_text": got_text(report.columns, expectation, judgement),
         "source": expectation.source,
         "origin": beside(report, &expectation.origin),
         "configuration": expectation.configuration,

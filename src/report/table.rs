@@ -13,6 +13,7 @@ use super::terminal::wrapped;
 use crate::experiment::{PointSummary, Status};
 use crate::scenario::Point;
 use crate::statistics::Estimate;
+use crate::wording::{counted, visible};
 
 /// Columns of a terminal that tables are made for.
 pub const WIDTH: u16 = 80;
@@ -203,6 +204,8 @@ fn narrow_heading(scale: Scale, name: &str) -> String {
 pub(super) fn broken(name: &str, width: u16) -> String {
     let mut lines = String::new();
     let mut used = 0;
+    // Written out before it is laid out, lest columns shift.
+    let name = visible(name);
     for word in name.split_inclusive([' ', '.', '_', '=', ',']) {
         let length = word.trim_end().chars().count();
         if used > 0 && used + length > usize::from(width) {
@@ -220,7 +223,7 @@ fn swept(summaries: &[&PointSummary], report: Report<'_>) -> String {
     let axes = summaries.first().map_or(&[][..], |summary| &report.point(summary).axes);
     let paths: Vec<&str> = axes.iter().map(|(path, _)| path.as_str()).collect();
     let what = if paths.is_empty() { "each configuration".to_owned() } else { paths.join(" and ") };
-    format!("By {what}: the mean ± half the width of its interval")
+    format!("By {what}: the mean with its interval")
 }
 
 /// A figure with its interval below it, broken between its ends where it is wider than `width`.
@@ -288,13 +291,13 @@ impl Labels {
         if self.from_configurations {
             let name = base_name(point).unwrap_or_default();
             if point.axes.is_empty() || name != self.before {
-                cells.push(name.to_owned());
+                cells.push(visible(name));
                 name.clone_into(&mut self.before);
             } else {
                 cells.push(String::new());
             }
         }
-        cells.extend(point.axes.iter().map(|(_, value)| plain(value)));
+        cells.extend(point.axes.iter().map(|(_, value)| visible(&plain(value))));
         cells
     }
 }
@@ -324,11 +327,14 @@ fn convergence(text: &mut String, report: Report<'_>) {
         let by_count = |a: &&PointSummary, b: &&PointSummary| a.replications.cmp(&b.replications);
         let fewest = report.summaries.iter().min_by(by_count).unwrap_or(first);
         let most = report.summaries.iter().max_by(by_count).unwrap_or(first).replications;
-        let more = if most == fewest.replications { String::new() } else { format!(" to {most}") };
+        let of = if most == fewest.replications {
+            counted(most, "replication")
+        } else {
+            format!("{} to {}", fewest.replications, counted(most, "replication"))
+        };
         let _ = writeln!(
             text,
-            "Not converged: 0 of {}{more} replications{} ({} %).\n",
-            fewest.replications,
+            "Not converged: 0 of {of}{} ({} %).\n",
             if report.summaries.len() == 1 { "" } else { " of each point" },
             percent.interval(fewest.not_converged)
         );
@@ -338,7 +344,7 @@ fn convergence(text: &mut String, report: Report<'_>) {
     let mut table = new_table(heading.map(str::to_owned));
     for summary in report.summaries.iter().filter(|summary| !clean(summary)) {
         table.add_row([
-            report.point(summary).configuration.clone(),
+            visible(&report.point(summary).configuration),
             percent.value(summary.not_converged),
             percent.interval(summary.not_converged),
             summary.replications.to_string(),

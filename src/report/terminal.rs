@@ -7,6 +7,7 @@ use super::attribution::attribution_tables;
 use super::expectations::{Detail, expectation_list};
 use super::notes::notes;
 use super::table::{WIDTH, main_tables};
+use crate::wording::counted;
 
 /// Everything that `convsim run` prints, but for where the files are.
 #[must_use]
@@ -20,7 +21,7 @@ pub fn terminal(report: Report<'_>) -> String {
     let _ = writeln!(
         text,
         "{} x {}, seed {}; intervals at {} %\n",
-        counted(points as u64, "point"),
+        counted(points, "point"),
         replications(report),
         scenario.run.seed,
         scenario.run.confidence * 100.0,
@@ -43,12 +44,8 @@ fn replications(report: Report<'_>) -> String {
     match (counts().min(), counts().max()) {
         (Some(fewest), Some(most)) if fewest < most => format!("{fewest} to {most} replications"),
         (Some(each), _) => counted(each, "replication"),
-        (None, _) => counted(0, "replication"),
+        (None, _) => counted(0_u64, "replication"),
     }
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// `text` in lines of the width of the tables, the first after `bullet`, the others indented.

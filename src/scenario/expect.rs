@@ -18,6 +18,8 @@ pub struct Known<'a> {
     pub points: Vec<String>,
     /// All columns.
     pub columns: &'a [MetricColumn],
+    /// Whether all metrics are known; else a name that is not among them may be one none the less.
+    pub complete: bool,
     /// Whether a point exists in the scenario without what the command line changes.
     pub removed: &'a dyn Fn(&str) -> bool,
     /// Where the texts are.
@@ -164,6 +166,14 @@ impl Reader<'_> {
                 Named::Unknown => fine = false,
             }
         }
+        for (key, other) in &names[1..] {
+            if *other == Some(configuration) {
+                fine = false;
+                let problem = format!("\"{configuration}\" is compared with itself");
+                let allowed = "the name of another configuration".to_owned();
+                self.problem(key, Problem::BadExpectation { problem, allowed });
+            }
+        }
         let relative_to = match (&entry.ratio_to, &entry.difference_to) {
             (Some(_), Some(_)) => {
                 fine = false;
@@ -266,7 +276,7 @@ impl Reader<'_> {
             return None;
         };
         let found = find_column(self.known.columns, name);
-        if found.is_none() {
+        if found.is_none() && self.known.complete {
             self.problem("metric", self.known.no_metric(name));
         }
         found.map(|column| (column.name.clone(), column.metric.unit))

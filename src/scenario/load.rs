@@ -9,7 +9,7 @@ use super::expect::{Known, find_column, read_expectations};
 use super::extends::read_with_extended;
 use super::file::{ConnectionEntry, PrecisionEntry, PrecisionStatistic, RunEntry, schema_ref};
 use super::node::{Node, NodeValue, clip};
-use super::overrides::{LoadOptions, RUN, apply, component_names, model_of};
+use super::overrides::{LoadOptions, RUN, SWEEP_PARTS, apply, component_names, model_of};
 use super::points::PointBuilder;
 use super::problem::{Problem, Problems};
 use super::question::Asked;
@@ -75,6 +75,7 @@ fn build(
         design.configurations.truncate(options.max_points);
     }
     design.apply_conditions(&tree, problems);
+    warnings.extend(without_sweep(&tree, &original, &design, options));
     if run.horizon.is_zero() {
         let origin = tree.get(RUN).and_then(|run| run.get("horizon")).map(|node| node.origin);
         let (value, allowed) = ("0 s".to_owned(), "above 0 s".to_owned());
@@ -106,12 +107,16 @@ fn build(
         resolved: tree.to_json(),
     };
     let columns = scenario.columns();
+    // Of a component whose model is not known its metrics are not, either.
+    let named = tree.get("components").map_or(0, |components| components.entries().len());
+    let all_models_known = named == scenario.components.len() && named > 0;
     let removed = removed_by(&original, options);
     let removed = |name: &str| !all_points || removed(name);
     let known = Known {
         points: design.points().map(|point| point.name).collect(),
         columns: &columns,
         removed: &removed,
+        complete: all_models_known,
         sources,
     };
     scenario.expectations = read_expectations(&tree, &known, problems, &mut warnings);
@@ -136,9 +141,30 @@ fn build(
         warnings.push(text.to_owned());
     }
     settle_precision_metric(&mut scenario);
-    check_run_metrics(&tree, &scenario, problems);
+    if all_models_known {
+        check_run_metrics(&tree, &scenario, problems);
+    }
     scenario.warnings = warnings;
     Some(scenario)
+}
+
+/// What would say which points of a sweep there are, where nothing is swept; nothing of a sweep that
+/// the command line has taken away.
+fn without_sweep(
+    tree: &Node,
+    original: &Node,
+    design: &Design,
+    options: &LoadOptions,
+) -> Vec<String> {
+    let swept =
+        SWEEP_PARTS.iter().any(|part| *part != "sweep_from" && original.get(part).is_some());
+    if !design.axes.is_empty() || (swept && options.conditions.is_empty()) {
+        return Vec::new();
+    }
+    let given = |key: &&&str| tree.get(key).is_some_and(|list| !list.items().is_empty());
+    let unused = ["where", "sweep_from"];
+    let unused = unused.iter().filter(given);
+    unused.map(|key| format!("\"{key}\" has no effect: nothing is swept")).collect()
 }
 
 fn text_at(tree: &Node, key: &str) -> String {
@@ -363,8 +389,13 @@ fn check_run_metrics(tree: &Node, scenario: &Scenario, problems: &mut Problems) 
     let precise = run.get("precision").and_then(|precision| precision.get("metric"));
     let precise = precise.filter(|_| !settled);
     let precise = precise.map(|item| ("run.precision.metric".to_owned(), item));
+    let mut seen = HashSet::new();
     for (path, item) in listed.chain(precise) {
         let Some(name) = item.as_text() else { continue };
+        if !seen.insert(name) && path.starts_with("run.metrics") {
+            let problem = Problem::RepeatedValue { value: format!("\"{}\"", clip(name, 60)) };
+            problems.add(problem, &path, Some(item.origin));
+        }
         if find_column(&columns, name).is_none() {
             let known = columns.iter().map(|column| column.name.clone()).collect();
             let name = name.to_owned();

@@ -4,7 +4,7 @@
 //! The changes are made in the tree of values, so that the changed scenario could be written as a
 //! file that means the same, and everything after this needs to know only files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -116,6 +116,7 @@ pub fn apply(
         let option = options.vary_options.get(index).copied().unwrap_or(VARY);
         varied.extend(overrides.read_vary(option, text, options).map(|read| (option, read)));
     }
+    overrides.refuse_twice(&fixed, &varied, options);
     if options.only_varied {
         for part in SWEEP_PARTS {
             overrides.tree.remove(part);
@@ -153,6 +154,41 @@ pub(super) struct Overrides<'a> {
 }
 
 impl Overrides<'_> {
+    /// What the command line varies twice, or sets by an option of its own and otherwise too: one of
+    /// the two would have no effect. Of several `--set` the last wins.
+    fn refuse_twice(
+        &mut self,
+        fixed: &[Assignment],
+        varied: &[(&'static str, Variation)],
+        options: &LoadOptions,
+    ) {
+        let mut seen = BTreeSet::new();
+        for (_, variation) in varied {
+            // Lists that advance together are looked through by themselves.
+            let own: BTreeSet<String> = variation.paths().map(Path::to_string).collect();
+            for path in variation.paths() {
+                if seen.contains(&path.to_string()) {
+                    let problem = Problem::VariedTwice { path: path.to_string() };
+                    self.problems.add(problem, "", Some(path.origin));
+                }
+            }
+            seen.extend(own);
+        }
+        // One that cannot be read is not among them, and its place would not be that of the others.
+        if fixed.len() != options.set.len() {
+            return;
+        }
+        for (index, later) in fixed.iter().enumerate() {
+            let same = |at: &usize| fixed[*at].path.to_string() == later.path.to_string();
+            let by_option = |at: &usize| options.written.contains_key(at);
+            let Some(earlier) = (0..index).find(same) else { continue };
+            if by_option(&earlier) || by_option(&index) {
+                let problem = Problem::SetTwice { path: later.path.to_string() };
+                self.problems.add(problem, "", Some(later.path.origin));
+            }
+        }
+    }
+
     fn read_set(&mut self, text: &str, written: Option<&String>) -> Option<Assignment> {
         if let Some(written) = written {
             return self.read_written(text, written.clone());

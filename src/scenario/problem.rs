@@ -5,6 +5,8 @@ use std::collections::HashSet;
 
 use super::node::clip;
 use super::source::Origin;
+use crate::wording::counted;
+pub use crate::wording::visible;
 
 /// Most problems that are kept; a file with more is wrong in its whole shape.
 const MAX_PROBLEMS: usize = 50;
@@ -85,6 +87,8 @@ pub enum Problem {
     UnequalLists { lengths: Vec<(String, usize)> },
     /// Two axes set one path.
     VariedTwice { path: String },
+    /// An option sets a path, and so does another.
+    SetTwice { path: String },
     /// `--vary` with several paths but not as many lists.
     BadZip { text: String, reason: String },
     /// `--design` that names no design.
@@ -143,6 +147,7 @@ impl Problem {
             Self::BadSpan { .. }
             | Self::UnequalLists { .. }
             | Self::VariedTwice { .. }
+            | Self::SetTwice { .. }
             | Self::BadZip { .. }
             | Self::BadDesign { .. }
             | Self::NothingToSample
@@ -262,8 +267,11 @@ impl Problem {
             }
             Self::VariedTwice { path } => (
                 format!("{path} is varied twice"),
-                "one of sweep, zip and sample for each path".to_owned(),
+                "one of sweep, zip and sample for each path, and one --vary".to_owned(),
             ),
+            Self::SetTwice { path } => {
+                (format!("{path} is set twice"), "give only one of the two".to_owned())
+            }
             Self::BadZip { text, reason } => (
                 format!("--vary {} has {reason}", clip(text, 80)),
                 "a list for each path, in the same order: a.x,a.y=1,2;10 ms,20 ms".to_owned(),
@@ -285,7 +293,10 @@ impl Problem {
                     .to_owned(),
             ),
             Self::NothingLeft { points } => (
-                format!("none of the {points} points of the sweep meets every condition"),
+                format!(
+                    "none of the {} of the sweep meets every condition",
+                    counted(*points, "point")
+                ),
                 "conditions that at least one point meets".to_owned(),
             ),
             _ => (String::new(), String::new()),
@@ -314,7 +325,7 @@ impl Problem {
                 format!("set {at} itself"),
             ),
             Self::NoSuchItem { at, length } => (
-                format!("{at} does not exist: the list has {length} items"),
+                format!("{at} does not exist: the list has {}", counted(*length, "item")),
                 "an index counted from 0".to_owned(),
             ),
             Self::NoEquals { option, text } => (
@@ -354,17 +365,6 @@ impl Problem {
             _ => (String::new(), String::new()),
         }
     }
-}
-
-/// `text` with control characters written out, so that a name cannot move the cursor of a terminal.
-#[must_use]
-pub fn visible(text: &str) -> String {
-    let hidden = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if !text.contains(hidden) {
-        return text.to_owned();
-    }
-    let shown = |c: char| if hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
-    text.chars().map(shown).collect()
 }
 
 fn lower_first(text: &str) -> String {

@@ -55,10 +55,11 @@ impl Reader<'_> {
             self.problem("configuration", self.known.no_configuration(name));
         }
         let column = find_column(self.known.columns, &entry.metric);
-        if column.is_none() {
+        if column.is_none() && self.known.complete {
             self.problem("metric", self.known.no_metric(&entry.metric));
         }
-        let unit = BoundUnit::Of(column?.metric.unit);
+        let unit_of = column?.metric.unit;
+        let unit = BoundUnit::Of(unit_of);
         let mut values = match (&entry.values, &entry.file, &entry.column) {
             (Some(values), None, None) => self.inline(values, entry.unit.as_deref(), unit)?,
             (None, Some(file), Some(name)) => {
@@ -73,6 +74,15 @@ impl Reader<'_> {
             }
         };
         values.sort_unstable_by(f64::total_cmp);
+        if let (Some(least), Unit::Seconds) = (values.first().filter(|v| **v < 0.0), unit_of) {
+            let problem = Problem::OutOfRange {
+                value: format!("{least} s"),
+                allowed: "times of 0 s or more".to_owned(),
+            };
+            let key = if entry.file.is_some() { "file" } else { "values" };
+            self.problem(key, problem);
+            return None;
+        }
         there.then(|| Recorded {
             configuration: name.clone(),
             metric: entry.metric.clone(),

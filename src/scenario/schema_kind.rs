@@ -22,10 +22,14 @@ pub fn keys_are_independent(kind: ModelKind) -> bool {
     component_of(kind).is_some_and(|schema| joint.iter().all(|key| schema.get(key).is_none()))
 }
 
-/// Whether the parameter at `path` of a component with the model `kind` takes whole numbers and no
-/// others.
+/// Whether the model has a parameter at `path`, set or not.
 #[must_use]
-pub fn takes_whole_numbers(kind: ModelKind, path: &Path) -> bool {
+pub fn is_parameter(kind: ModelKind, path: &Path) -> bool {
+    !schemas_at(kind, path).is_empty()
+}
+
+/// What may stand at `path`.
+fn schemas_at(kind: ModelKind, path: &Path) -> Vec<&'static Value> {
     let root = schema_ref();
     let mut schemas: Vec<&Value> = component_of(kind).into_iter().collect();
     for step in path.steps_within_component() {
@@ -37,6 +41,15 @@ pub fn takes_whole_numbers(kind: ModelKind, path: &Path) -> bool {
         });
         schemas = below.collect();
     }
+    schemas
+}
+
+/// Whether the parameter at `path` of a component with the model `kind` takes whole numbers and no
+/// others.
+#[must_use]
+pub fn takes_whole_numbers(kind: ModelKind, path: &Path) -> bool {
+    let root = schema_ref();
+    let schemas = schemas_at(kind, path);
     let is = |schema: &&Value, kind: &str| match schema.get("type") {
         Some(Value::String(name)) => name == kind,
         Some(Value::Array(names)) => names.iter().any(|name| name == kind),

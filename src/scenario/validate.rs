@@ -250,7 +250,8 @@ impl<'a> Validator<'a> {
         if branch.get("properties").is_some() || branch.get("type").is_some() {
             // An enum whose variants hold values is an object with one key, the variant's name.
             let required = array(branch, "required").first().and_then(Value::as_str);
-            let variant = array(branch, "required").len() == 1
+            let keys = branch.get("properties").and_then(Value::as_object).map_or(0, |of| of.len());
+            let variant = (keys, array(branch, "required").len()) == (1, 1)
                 && branch.get("additionalProperties") == Some(&Value::Bool(false));
             return type_allows(branch, node)
                 && !(variant

@@ -64,7 +64,10 @@ impl Independent {
                 let half_width = t * (errors[0] + errors[1]).sqrt();
                 Estimate { value, interval: Interval::around(value, half_width) }
             }
-            Contrast::Ratio => fieller(x.mean(), y.mean(), errors.map(|error| t * t * error), 0.0),
+            Contrast::Ratio => {
+                let ([a, b], (x, y)) = (errors.map(|error| t * t * error), (x.mean(), y.mean()));
+                fieller([x, y], b, 0.0, y * y * a + x * x * b - a * b)
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 //! - [`quantile`]: quantiles and their order-statistic intervals.
 //! - [`rate`]: the Wilson interval of a rate.
 //! - [`paired`]: differences and ratios of two configurations on common random numbers.
+//! - [`paired_rates`]: the same of what is 0 or 1.
 //! - [`independent`]: the same where the replications have nothing to do with each other.
 //! - [`multiple`]: the correction of several p values by Holm.
 //! - [`selection`]: the best of several, with a guaranteed probability of choosing right.
@@ -16,6 +17,7 @@ pub mod interval;
 pub mod moments;
 pub mod multiple;
 pub mod paired;
+pub mod paired_rates;
 pub mod quantile;
 pub mod rate;
 pub mod selection;

@@ -93,9 +93,8 @@ impl Rate {
         Estimate { value: share, interval }
     }
 
-    /// `self - other`, with the hybrid score interval of Newcombe (1998, method 10), which takes
-    /// the two as independent. Common random numbers make it wider than need be, never narrower,
-    /// where they help.
+    /// `self - other`, with the hybrid score interval of Newcombe (1998, method 10), for trials that
+    /// have nothing to do with each other; [`super::paired_rates`] are for those that do.
     #[must_use]
     pub fn difference(self, other: Self, confidence: f64) -> Estimate {
         let (here, there) = (self.estimate(confidence), other.estimate(confidence));

@@ -135,7 +135,7 @@ impl Side {
         let points = &stored.summary.points;
         let count = |point: &StoredPoint, kind: fn(Status) -> bool| -> u64 {
             let statuses = Status::ALL.into_iter().filter(|status| kind(*status));
-            statuses.filter_map(|of| point.statuses.get(of.name()).and_then(Value::as_u64)).sum()
+            statuses.map(|of| point.count(of)).sum()
         };
         Ok(Self {
             figures: figures.collect(),

@@ -43,6 +43,18 @@ pub struct Effects {
 }
 
 impl Effects {
+    /// From so few that nothing can be told of them: what was estimated is taken back.
+    fn of_too_few(mut self, least: usize) -> Self {
+        if self.used.0 < least {
+            for effect in &mut self.effects {
+                effect.measures.iter_mut().for_each(|(_, estimate)| *estimate = Estimate::UNKNOWN);
+                effect.rank = f64::NAN;
+            }
+            self.effects.sort_by_key(|effect| effect.parameter);
+        }
+        self
+    }
+
     fn new(mut effects: Vec<Effect>, used: (usize, usize)) -> Self {
         let rank =
             |effect: &Effect| if effect.rank.is_nan() { f64::NEG_INFINITY } else { effect.rank };

@@ -17,6 +17,11 @@ use crate::statistics::Moments;
 /// Levels of the grid.
 const LEVELS: u32 = 4;
 
+/// Fewer trajectories tell nothing: Campolongo, Cariboni and Saltelli (2007) speak of 4 to 10.
+pub const LEAST_TRAJECTORIES: usize = 4;
+/// Effects that differ by no more than this share of their size differ by rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// A walk through the cube.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
@@ -84,7 +89,9 @@ pub fn effects(trajectories: &[Trajectory], figures: &[f64], confidence: f64) ->
                 absolute.add(all[row][parameter].abs());
                 signed.add(all[row][parameter]);
             }
-            [absolute.mean(), signed.mean(), signed.standard_deviation()]
+            let spread = signed.standard_deviation();
+            let none = spread <= ROUNDING * absolute.mean();
+            [absolute.mean(), signed.mean(), if none { 0.0 } else { spread }]
         };
         let values = of(&mut (0..all.len()));
         let again: Vec<[f64; 3]> =
@@ -97,7 +104,7 @@ pub fn effects(trajectories: &[Trajectory], figures: &[f64], confidence: f64) ->
         Effect { parameter, measures, rank: values[0] }
     };
     let effects = (0..parameters).map(effect).collect();
-    Effects::new(effects, (all.len(), trajectories.len()))
+    Effects::new(effects, (all.len(), trajectories.len())).of_too_few(LEAST_TRAJECTORIES)
 }
 
 #[cfg(test)]
@@ -133,7 +140,8 @@ mod tests {
         assert_eq!(order, [1, 0, 2]);
         let [(_, star), (_, mu), (_, sigma)] = effects.effects[0].measures[..] else { panic!() };
         assert!((star.value - 7.0).abs() < 1e-9 && (mu.value + 7.0).abs() < 1e-9);
-        assert!(sigma.value < 1e-9 && star.interval.half_width() < 1e-9);
+        assert_eq!((sigma.value, sigma.interval.half_width()), (0.0, 0.0));
+        assert!(star.interval.half_width() < 1e-9);
         assert_eq!(effects.used, (50, 50));
     }
 

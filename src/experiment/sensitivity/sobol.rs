@@ -18,6 +18,10 @@ pub const MOST_PARAMETERS: usize = 128;
 /// Most samples: the sequence has no more points.
 pub const MOST_SAMPLES: usize = 1 << 16;
 
+/// Fewer samples tell nothing: a share of the variance is a ratio of two estimates, and a bootstrap of
+/// fewer has hardly any resamples that differ.
+pub const LEAST_SAMPLES: usize = 8;
+
 /// All points: those of A, of B, then of each AB_i.
 #[must_use]
 pub fn design(parameters: usize, samples: usize, seed: u64) -> Vec<Vec<f64>> {
@@ -119,6 +123,7 @@ pub fn effects(parameters: usize, samples: usize, figures: &[f64], confidence: f
         Effect { parameter, measures, rank: value[1] }
     };
     Effects::new(values.iter().enumerate().map(effect).collect(), (count, samples))
+        .of_too_few(LEAST_SAMPLES)
 }
 
 #[cfg(test)]
@@ -216,5 +221,18 @@ mod tests {
         let mut figures = vec![1.0; 4 * 8];
         figures[3] = f64::NAN;
         assert_eq!(super::effects(2, 8, &figures, 0.95).used, (7, 8));
+    }
+
+    #[test]
+    fn too_few_samples_have_no_indices() {
+        for missing in 0..8 {
+            let mut figures: Vec<f64> = (0..4 * 8).map(|i| f64::from(i * i % 13)).collect();
+            figures[..missing].fill(f64::NAN);
+            let effects = super::effects(2, 8, &figures, 0.95);
+            for effect in &effects.effects {
+                let told = effect.measures.iter().all(|(_, estimate)| estimate.value.is_finite());
+                assert_eq!(told, missing == 0, "{missing}: {effects:?}");
+            }
+        }
     }
 }

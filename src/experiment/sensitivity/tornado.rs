@@ -7,6 +7,9 @@ use crate::experiment::solve::shape::change;
 use crate::scenario::Statistic;
 use crate::statistics::Estimate;
 
+/// The measure that is a change.
+pub const CHANGE: &str = "low to high";
+
 /// Which end of which parameter each point is at: first none, then low and high in turn.
 #[must_use]
 pub fn design(parameters: usize) -> Vec<Vec<Option<f64>>> {
@@ -42,7 +45,7 @@ pub fn effects(figures: &[Vec<f64>], statistic: Statistic, confidence: f64) -> (
         let measures = vec![
             ("at the low end", figure(low)),
             ("at the high end", figure(high)),
-            ("low to high", swing),
+            (CHANGE, swing),
         ];
         let middle = figure(base).value;
         // A parameter whose both ends are on one side matters, too.

@@ -12,6 +12,7 @@ use super::stored::{Figure, Stored, StoredColumn, StoredExpectation, StoredPoint
 use super::terminal::wrapped;
 use crate::models::Unit;
 use crate::statistics::paired::Contrast;
+use crate::wording::counted;
 use words::{capital, difference_figure, figure, metric, name, times, uncapital};
 
 /// Expectations that did not hold and are named; of more it is only said how many.
@@ -169,7 +170,6 @@ fn differing(
         (true, true) => {}
     }
     let beginning = format!("{}, with {one} it is {}", with(&two, second), mean(column, first));
-    let confidence = stored.summary.confidence;
     let larger = match (column.unit(), b < a) {
         (Unit::Seconds, true) => "shorter",
         (Unit::Seconds, false) => "longer",
@@ -178,14 +178,13 @@ fn differing(
     };
     let (most, least) =
         if a >= b { (first_index, second_index) } else { (second_index, first_index) };
-    let pairs = stored.pairs(most, least, &column.name);
-    let ratio = pairs.means(Contrast::Ratio, confidence);
+    let ratio = stored.contrasted([most, least], column, Contrast::Ratio);
     let (low, high) = (ratio.interval.low, ratio.interval.high);
     if ratio.value.is_finite() && ratio.interval.is_bounded() && low > 1.0 {
         return format!("{beginning}: {}.", times(ratio.value, (low, high), larger));
     }
     // A ratio to nothing is none; the difference still tells, where it says more than the figures.
-    let difference = pairs.means(Contrast::Difference, confidence);
+    let difference = stored.contrasted([most, least], column, Contrast::Difference);
     if difference.interval.is_bounded() && difference.interval.low > 0.0 {
         if a == 0.0 || b == 0.0 {
             return format!("{beginning}.");
@@ -258,7 +257,7 @@ fn several(points: &[&StoredPoint]) -> String {
     match points {
         [one] => name(one),
         [one, two] => format!("{} and {}", name(one), name(two)),
-        [first, others @ ..] => format!("{} and {} others", name(first), others.len()),
+        [first, others @ ..] => format!("{} and {}", name(first), counted(others.len(), "other")),
         [] => String::new(),
     }
 }
@@ -339,5 +338,7 @@ fn held(stored: &Stored) -> Option<String> {
             count => format!("; {verdict}: {count} of them"),
         }
     };
-    Some(format!("{held} of {all} expectations hold{}{}.", kind("missed"), kind("undecided")))
+    let hold = if held == 1 { "holds" } else { "hold" };
+    let expectations = counted(all, "expectation");
+    Some(format!("{held} of {expectations} {hold}{}{}.", kind("missed"), kind("undecided")))
 }

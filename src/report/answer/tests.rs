@@ -107,7 +107,7 @@ fn what_is_undecided_is_not_said_to_be_missed() {
     set(&mut stored, ["held", "held", "MISSED", "undecided"]);
     assert_eq!(told(&stored), "2 of 4 expectations hold; missed: x; undecided: x.");
     set(&mut stored, ["held", "undecided", "undecided", "undecided"]);
-    assert_eq!(told(&stored), "1 of 4 expectations hold; undecided: 3 of them.");
+    assert_eq!(told(&stored), "1 of 4 expectations holds; undecided: 3 of them.");
     set(&mut stored, ["held"; 4]);
     assert_eq!(told(&stored), "All 4 expectations hold.");
 }

@@ -57,12 +57,7 @@ pub fn difference_figure(column: &StoredColumn, estimate: Estimate) -> String {
 }
 
 fn in_words(scale: Scale, estimate: Estimate) -> String {
-    let text = scale.plus_minus(estimate);
-    match scale.symbol() {
-        "" => text,
-        "1/s" => format!("{text} per second"),
-        symbol => format!("{text} {symbol}"),
-    }
+    scale.in_unit(estimate, if scale.symbol() == "1/s" { "per second" } else { scale.symbol() })
 }
 
 /// `6.6 times shorter (6.6 to 6.7)`, with as many decimals as the interval has room for.

@@ -78,7 +78,7 @@ struct Picture {
 struct Expected<'s> {
     verdict: &'s str,
     expected: &'s str,
-    got: String,
+    got: &'s str,
     source: &'s str,
     origin: &'s str,
 }
@@ -237,21 +237,10 @@ fn attribution<'s>(stored: &'s Stored, column: &StoredColumn) -> Option<Attribut
 }
 
 fn expectations(stored: &Stored) -> Vec<Expected<'_>> {
-    let one = |expectation: &'_ super::stored::StoredExpectation| {
-        let column = stored.summary.columns.iter().find(|c| c.name == expectation.metric);
-        let got = expectation.got();
-        let scale = match (expectation.relative, column, expectation.statistic.as_str()) {
-            (_, _, "not_converged") => Scale::new(crate::models::Unit::Share, got.value),
-            (false, Some(column), _) => Scale::new(column.unit(), got.value),
-            _ => Scale::PLAIN,
-        };
-        let text = scale.plus_minus(got);
-        if scale.symbol().is_empty() { text } else { format!("{text} {}", scale.symbol()) }
-    };
     let expected = stored.summary.expectations.iter().map(|expectation| Expected {
         verdict: &expectation.verdict,
         expected: &expectation.expected,
-        got: one(expectation),
+        got: &expectation.got_text,
         source: &expectation.source,
         origin: &expectation.origin,
     });

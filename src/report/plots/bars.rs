@@ -14,6 +14,7 @@ use super::style::{
     GRID, HEIGHT, INK, MARGIN, MUTED, OTHER, PAPER, TEXT, WIDTH, colour, lines, text_width,
 };
 use super::sweep::capital;
+use crate::experiment::comparison::Pairing;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
 use crate::statistics::Estimate;
@@ -329,10 +330,8 @@ fn on(colour: RGBColor) -> RGBColor {
 pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
     let (all, count) = rows(stored);
     let Some((&(baseline, first), others)) = all.split_first() else { return Vec::new() };
-    let to_first = |index: usize| {
-        let pairs = stored.pairs(index, baseline, &column.name);
-        pairs.means(Contrast::Difference, stored.summary.confidence)
-    };
+    let to_first =
+        |index: usize| stored.contrasted([index, baseline], column, Contrast::Difference);
     let compared: Vec<(&StoredPoint, Estimate)> =
         others.iter().map(|&(index, point)| (point, to_first(index))).collect();
     if !compared.iter().any(|(_, estimate)| estimate.value.is_finite()) {
@@ -348,9 +347,14 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
         Axis::linear(ends().fold(0.0, f64::min) * factor, ends().fold(0.0, f64::max) * factor);
     let title = format!("{}: difference to {}", capital(&column.title()), first.configuration);
     let percent = stored.summary.confidence * 100.0;
-    let what = format!(
-        "mean of paired differences with {percent} % interval; pairs share their random numbers"
-    );
+    let what = match stored.pairing() {
+        Pairing::Paired => format!(
+            "mean of paired differences with {percent} % interval; pairs share their random numbers"
+        ),
+        Pairing::Independent => {
+            format!("difference of the means with {percent} % interval; independent replications")
+        }
+    };
     let how_many = how_many(all.len(), count);
     let below = scale.of_difference().heading("difference");
     let labels = row_names(&compared.iter().map(|(point, _)| *point).collect::<Vec<_>>());

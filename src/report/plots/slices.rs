@@ -14,6 +14,7 @@ use super::sweep::{Series, Swept, capital, curve, entries, series, short_path};
 use crate::quantities::duration::parse_duration;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
+use crate::wording::counted;
 
 /// Panels side by side.
 const ACROSS: usize = 3;
@@ -56,7 +57,7 @@ pub fn slices(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
             .collect();
         format!("of the others each at: {}", texts.join(", "))
     } else {
-        format!("a dot for each of {} points; all parameters vary at once", points.len())
+        format!("a dot for each of {}; all parameters vary at once", counted(points.len(), "point"))
     };
     draw(stored, column, &slices, (&title, &subtitle), is_grid)
 }

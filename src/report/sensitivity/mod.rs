@@ -9,12 +9,16 @@ use serde_json::{Value, json};
 use super::document::{Document, TextTable};
 use super::number::Scale;
 use super::results_csv::Number;
+use crate::experiment::sensitivity::morris::LEAST_TRAJECTORIES;
+use crate::experiment::sensitivity::sobol::LEAST_SAMPLES;
+use crate::experiment::sensitivity::tornado::CHANGE;
 use crate::experiment::sensitivity::{Effect, Effects};
 use crate::models::Unit;
 use crate::scenario::MetricColumn;
 use crate::scenario::target::FigureOf;
 use crate::scenario::varied::Varied;
-use crate::statistics::Estimate;
+use crate::statistics::{Estimate, Interval};
+use crate::wording::counted;
 
 /// How the figures were analysed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +70,24 @@ impl Method {
         }
     }
 
+    /// How many of them it takes; a tornado has no design.
+    const fn least(self) -> Option<usize> {
+        match self {
+            Self::Tornado => None,
+            Self::Morris => Some(LEAST_TRAJECTORIES),
+            Self::Sobol => Some(LEAST_SAMPLES),
+        }
+    }
+
+    /// What gives more of them.
+    const fn option(self) -> &'static str {
+        match self {
+            Self::Tornado => "points",
+            Self::Morris => "--trajectories",
+            Self::Sobol => "--samples",
+        }
+    }
+
     /// What [`Effects::used`] counts.
     const fn sample(self) -> &'static str {
         match self {
@@ -85,6 +107,18 @@ pub struct Analysis {
     pub base: Option<Estimate>,
     /// What each parameter does.
     pub effects: Effects,
+}
+
+impl Analysis {
+    /// Whether an interval of a share of the variance goes where no share can be.
+    fn beyond_one(&self) -> bool {
+        let measures = self.effects.effects.iter().flat_map(|effect| &effect.measures);
+        let shares = measures.filter(|(name, _)| matches!(*name, "first-order" | "total"));
+        let beyond = |interval: Interval| {
+            interval.is_bounded() && (interval.high > 1.0 || interval.low < 0.0)
+        };
+        shares.into_iter().any(|(_, estimate)| beyond(estimate.interval))
+    }
 }
 
 /// What an analysis is reported from.
@@ -126,6 +160,15 @@ impl SensitivityReport<'_> {
     }
 }
 
+impl SensitivityReport<'_> {
+    /// The unit of the measure `name` where figures are in that of `scale`: all but the figures at
+    /// the ends of a tornado and shares of the variance are changes.
+    fn measure_scale(&self, scale: Scale, name: &str) -> Scale {
+        let change = self.method == Method::Morris || name == CHANGE;
+        if change { scale.of_difference() } else { scale }
+    }
+}
+
 /// The whole report.
 #[must_use]
 pub fn document(report: &SensitivityReport<'_>) -> Document {
@@ -152,12 +195,29 @@ pub fn document(report: &SensitivityReport<'_>) -> Document {
                 report.method.sample()
             ));
         }
+        if let Some(least) = report.method.least().filter(|least| used < *least) {
+            document.note(format!(
+                "{} left: nothing can be told from fewer than {least}, so there are no figures; give \
+                 more {}, or a longer --horizon where replications are cut off",
+                match used {
+                    0 => "none is".to_owned(),
+                    1 => "only 1 is".to_owned(),
+                    _ => format!("only {used} are"),
+                },
+                report.method.option()
+            ));
+        } else if analysis.beyond_one() {
+            document.note(
+                "a share of the variance is at most 1; an end of an interval beyond that, or below 0, \
+                 says how little so many samples tell: more --samples narrow it",
+            );
+        }
     }
     document.note(report.method.meaning());
     document.note(format!(
-        "{} points x {} replications on common random numbers; intervals at {} %{}",
-        report.points,
-        report.replications,
+        "{} x {} on common random numbers; intervals at {} %{}",
+        counted(report.points, "point"),
+        counted(report.replications, "replication"),
         report.confidence * 100.0,
         match report.method {
             Method::Tornado => "",
@@ -172,7 +232,8 @@ fn table(report: &SensitivityReport<'_>, analysis: &Analysis, scale: Scale) -> T
     let effects = &analysis.effects.effects;
     let names = effects.first().map_or(&[][..], |effect| &effect.measures);
     let mut heading = vec!["parameter".to_owned(), "range".to_owned()];
-    heading.extend(names.iter().map(|(name, _)| scale.heading(name)));
+    let of = |name: &str| report.measure_scale(scale, name);
+    heading.extend(names.iter().map(|(name, _)| of(name).heading(name)));
     // Where all are of one component its name tells nothing.
     let component = |span: &Varied| span.path.split_once('.').map(|(name, _)| name.to_owned());
     let first = report.spans.first().and_then(component);
@@ -183,7 +244,8 @@ fn table(report: &SensitivityReport<'_>, analysis: &Analysis, scale: Scale) -> T
     };
     let row = |effect: &Effect| {
         let span = &report.spans[effect.parameter];
-        let figure = |(_, estimate): &(&str, Estimate)| {
+        let figure = |(name, estimate): &(&str, Estimate)| {
+            let scale = of(name);
             format!("{}\n{}", scale.value(*estimate), scale.interval(*estimate))
         };
         let names = [short(span), span.text.clone()];

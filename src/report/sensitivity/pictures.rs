@@ -133,7 +133,7 @@ fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> 
         below: scale.heading(&figure),
         figure,
     };
-    let swing = |effect: &Effect| Some(scale.plus_minus(effect.measures.get(2)?.1));
+    let swing = |effect: &Effect| Some(scale.of_difference().plus_minus(effect.measures.get(2)?.1));
     picture.pages(effects, swing, |drawing, frame, effects| {
         let line = frame.x(base * factor);
         frame.data(drawing, |drawing| {
@@ -186,7 +186,11 @@ fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> {
         above: MARGIN + 60.0 + legend_height(&swatches(&names, &two())),
         names,
         axis: Axis::linear(least, most),
-        below: if sobol { "share of the variance".to_owned() } else { scale.heading(&figure) },
+        below: if sobol {
+            "share of the variance".to_owned()
+        } else {
+            scale.of_difference().heading(&figure)
+        },
         figure,
     };
     picture.pages(

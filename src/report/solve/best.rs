@@ -10,6 +10,7 @@ use crate::report::document::{Document, TextTable};
 use crate::report::number::Scale;
 use crate::scenario::MetricColumn;
 use crate::scenario::target::FigureOf;
+use crate::wording::counted;
 
 /// What a selection is reported from.
 #[derive(Clone, Debug)]
@@ -61,7 +62,7 @@ pub fn best_document(report: &BestReport<'_>) -> Document {
          by {} or more, else one that is less than that worse (fully sequential procedure of Kim \
          and Nelson 2001, exact for normal figures, on common random numbers; each interval above is at {} by itself)",
         percent(report.settings.confidence),
-        scale.bound(objective.indifference),
+        scale.of_difference().bound(objective.indifference),
         percent(report.settings.confidence),
     ));
     let candidates = report.names.iter().zip(&report.best.candidates);
@@ -91,15 +92,40 @@ fn answer(report: &BestReport<'_>, scale: Scale) -> String {
     match report.best.chosen {
         Chosen::One(index) => {
             let (name, candidate) = (&report.names[index], &report.best.candidates[index]);
-            format!("{name} is the best: {} {unit}.", scale.value(candidate.mean))
+            let alike = alike(report, index);
+            let value = format!("{} {unit}", scale.value(candidate.mean));
+            let value = value.trim_end();
+            if alike.is_empty() {
+                format!("{name} is the best: {value}.")
+            } else {
+                let is = if alike.len() == 1 { "is" } else { "are" };
+                let alike = alike.join(", ");
+                format!("{name} is chosen: {value}; {alike} {is} equal to it, so as good.")
+            }
         }
         Chosen::Open { needed } => format!(
-            "No choice: {} replications do not tell those apart that are left; {needed} would in \
-             any case, or a larger indifference zone.",
-            report.settings.most
+            "No choice: {} will not tell those apart that are left; {needed} would in any case, \
+             or a larger indifference zone.",
+            counted(report.settings.most, "replication")
         ),
         Chosen::NoCandidate => "No choice: in each some replications have no figure.".to_owned(),
     }
+}
+
+/// Means that differ by no more than this share differ by rounding.
+const ALIKE: f64 = 1e-12;
+
+/// The candidates whose mean, over as many replications, is that of the one that was chosen.
+fn alike<'r>(report: &BestReport<'r>, chosen: usize) -> Vec<&'r str> {
+    let best = &report.best.candidates[chosen];
+    let equal = |candidate: &Candidate| {
+        let (a, b) = (candidate.mean.value, best.mean.value);
+        candidate.missing == 0
+            && candidate.replications == best.replications
+            && (a - b).abs() <= ALIKE * a.abs().max(b.abs())
+    };
+    let others = report.best.candidates.iter().zip(report.names).enumerate();
+    others.filter(|&(at, (c, _))| at != chosen && equal(c)).map(|(_, (_, n))| n.as_str()).collect()
 }
 
 fn became(report: &BestReport<'_>, name: &str, candidate: &Candidate) -> String {

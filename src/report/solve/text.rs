@@ -6,6 +6,7 @@ use crate::experiment::solve::{Answer, Goal, Meets, Probe, Shape, Solution, Step
 use crate::models::Unit;
 use crate::report::document::{Document, TextTable};
 use crate::report::number::Scale;
+use crate::wording::counted;
 
 /// The whole report.
 #[must_use]
@@ -108,6 +109,7 @@ fn answer_text(report: &SolveReport<'_>, searched: &Searched<'_>) -> String {
         Goal::Smallest => ("smallest", "below"),
     };
     let most = solution.probes.iter().map(|probe| probe.figures.len()).max().unwrap_or(0);
+    let most = counted(most, "replication");
     match solution.answer {
         Answer::Exactly { meets, fails } => format!(
             "{} is the {wanted}: it meets the target, and {} does not.",
@@ -120,7 +122,7 @@ fn answer_text(report: &SolveReport<'_>, searched: &Searched<'_>) -> String {
         ),
         Answer::Between { meets: Some(meets), fails: Some(fails) } => format!(
             "Between {} and {}: {} meets the target and {} does not; what lies between them is \
-             undecided after up to {most} replications each.",
+             undecided after up to {most} each.",
             value(meets.min(fails)),
             value(meets.max(fails)),
             value(meets),
@@ -128,17 +130,17 @@ fn answer_text(report: &SolveReport<'_>, searched: &Searched<'_>) -> String {
         ),
         Answer::Between { meets: Some(meets), fails: None } => format!(
             "{} meets the target; what lies {beyond} it is undecided after up to {most} \
-             replications each.",
+             each.",
             value(meets)
         ),
         Answer::Between { meets: None, fails: Some(fails) } => format!(
             "No value surely meets the target: {} does not, and what could is undecided after \
-             up to {most} replications each.",
+             up to {most} each.",
             value(fails)
         ),
-        Answer::Between { meets: None, fails: None } => format!(
-            "No value surely meets the target: it is undecided after up to {most} replications each."
-        ),
+        Answer::Between { meets: None, fails: None } => {
+            format!("No value surely meets the target: it is undecided after up to {most} each.")
+        }
         Answer::Nowhere => "No value meets the target.".to_owned(),
         Answer::NotMonotone => format!(
             "No answer: the figure goes up and down along the values, so bisection would mislead, \
@@ -202,7 +204,8 @@ fn solution_notes(report: &SolveReport<'_>, searched: &Searched<'_>) -> Vec<Stri
         } else {
             "they are left out"
         };
-        notes.push(format!("in {missing} of {all} replications it did not come about: {taken}"));
+        let all = counted(all, "replication");
+        notes.push(format!("in {missing} of {all} it did not come about: {taken}"));
     }
     notes
 }
@@ -211,9 +214,12 @@ fn solution_notes(report: &SolveReport<'_>, searched: &Searched<'_>) -> Vec<Stri
 fn alike_text(searched: &Searched<'_>) -> Option<String> {
     let solution = searched.solution;
     let alike = |probe: &&Probe| {
+        let mut figures = probe.figures.iter().filter(|figure| figure.is_some());
+        let first = figures.next();
         probe.estimate.value.is_finite()
             && probe.estimate.interval.half_width() == 0.0
             && probe.meets != Meets::Undecided
+            && figures.all(|figure| Some(figure) == first)
     };
     let probes: Vec<&Probe> = solution.probes.iter().filter(alike).collect();
     let fewest = probes.iter().map(|probe| probe.figures.len()).min()?;
@@ -226,6 +232,7 @@ fn alike_text(searched: &Searched<'_>) -> Option<String> {
 }
 
 fn step_text(searched: &Searched<'_>, scale: Scale, step: &Step) -> String {
+    let scale = scale.of_difference();
     let unit = if scale.symbol().is_empty() { "" } else { " " };
     format!(
         "from {} to {} it changes by {}{unit}{} ({})",
@@ -268,12 +275,11 @@ fn certainty(report: &SolveReport<'_>) -> String {
     let settings = report.settings;
     format!(
         "sure to {}: every \"yes\" and every \"no\" above holds, all at once; for that each \
-         interval is at {} ({} value{} that could be looked at, up to {} looks at each)",
+         interval is at {} ({} that could be looked at, up to {} at each)",
         percent(settings.confidence),
         percent(settings.each()),
-        settings.values,
-        if settings.values == 1 { "" } else { "s" },
-        settings.looks().count()
+        counted(settings.values, "value"),
+        counted(settings.looks().count(), "look")
     )
 }
 

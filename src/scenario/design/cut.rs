@@ -7,9 +7,10 @@ use super::{Design, GridPoint};
 use crate::quantities::duration::parse_duration;
 use crate::quantities::rate::parse_rate;
 use crate::scenario::node::{Node, clip};
-use crate::scenario::overrides::{component_defaults, component_names};
+use crate::scenario::overrides::{component_defaults, component_names, model_of};
 use crate::scenario::path::Path;
 use crate::scenario::problem::{Problem, Problems};
+use crate::scenario::schema_kind::is_parameter;
 use crate::scenario::source::Origin;
 
 /// For each point of the grid of `design`, in its order, whether a condition of the scenario `tree`
@@ -97,6 +98,13 @@ impl<'t> Bound<'t> {
                 continue;
             }
             let defaults = component_defaults(tree, path.component());
+            // A parameter that a model knows but nothing sets.
+            let model = tree.get("components").and_then(|all| all.get(path.component()));
+            if model.and_then(model_of).is_some_and(|kind| is_parameter(kind, path)) {
+                let reason = format!("{path} is not set; set it in the components or sweep it");
+                let text = self.text.to_owned();
+                return Err((Problem::BadCondition { text, reason }, path.origin));
+            }
             let known = nearest_keys(&path.to_string(), &defaults);
             let (what, name) = ("parameter", path.to_string());
             return Err((Problem::UnknownName { what, name, known }, path.origin));
