@@ -1,15 +1,18 @@
 //! The event list: an indexed 4-ary heap over timer slots.
 //!
 //! Every entity owns a slot with at most one pending event, so the slot is the handle by which
-//! its event is moved or removed, eagerly and in `O(log n)`. The key of an event packs
+//! its event is moved or removed. The key of an event packs
 //!
 //! ```text
-//! time in ns (64) | priority class (4) | sequence (40) | slot (20)
+//! time in ns (64) | priority class (3) | sequence (40) | slot (20) | stale (1)
 //! ```
 //!
 //! into one `u128`: a single comparison orders by time, then class, then first in first out.
 //!
-//! Four measures keep the common cases cheap:
+//! Five measures keep the common cases cheap:
+//! - an event that is removed, or moved to later, stays where it is and is only marked as stale:
+//!   what became of it is looked up when it comes to the root. A timeout that is set anew for every
+//!   request and hardly ever goes off costs two writes a request, not two passes through the heap;
 //! - the four children of a node share one 64-byte cache line, and the least of them is chosen
 //!   without a branch;
 //! - taking the earliest event leaves the root vacant, and the next `arm` fills it with a single
@@ -29,9 +32,14 @@ pub const MAX_SEQUENCE: u64 = 1 << SEQUENCE_BITS;
 
 const SLOT_BITS: u32 = 20;
 const SEQUENCE_BITS: u32 = 40;
-const CLASS_SHIFT: u32 = SLOT_BITS + SEQUENCE_BITS;
+const SLOT_SHIFT: u32 = 1;
+const SEQUENCE_SHIFT: u32 = SLOT_SHIFT + SLOT_BITS;
+const CLASS_SHIFT: u32 = SEQUENCE_SHIFT + SEQUENCE_BITS;
 const TIME_SHIFT: u32 = 64;
-const SLOT_MASK: u128 = (1 << SLOT_BITS) - 1;
+const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
+/// Flags a key in the heap that no longer counts: `EventList::due` says what does. Below the
+/// sequence number, it decides no comparison.
+const STALE: u128 = 1;
 
 /// `position` of a slot without a pending event.
 const NONE: u32 = u32::MAX;
@@ -59,9 +67,9 @@ impl PriorityClass {
     /// Before all other events of the same instant.
     pub const FIRST: Self = Self(0);
     /// The class of an ordinary event.
-    pub const NORMAL: Self = Self(8);
+    pub const NORMAL: Self = Self(4);
     /// After all other events of the same instant.
-    pub const LAST: Self = Self(15);
+    pub const LAST: Self = Self(7);
 }
 
 /// Four keys on one cache line.
@@ -76,8 +84,13 @@ pub struct EventList {
     /// The first place past the heap; a vacant root counts as part of it.
     end: usize,
     root_is_vacant: bool,
-    /// Where each slot's event is.
+    /// Where each slot's key is.
     position: Vec<u32>,
+    /// The key that counts for a slot whose key in the heap is stale: a later one, or `VACANT` when
+    /// the event was removed.
+    due: Vec<u128>,
+    /// Keys in the heap whose event was removed.
+    removed: usize,
     /// Keys of events at the current instant, first in first out; a removed one stays behind
     /// as `VACANT`.
     immediate: VecDeque<u128>,
@@ -104,6 +117,8 @@ impl EventList {
             end: ROOT,
             root_is_vacant: false,
             position: Vec::new(),
+            due: Vec::new(),
+            removed: 0,
             immediate: VecDeque::new(),
             immediate_live: 0,
             immediate_taken: 0,
@@ -118,6 +133,8 @@ impl EventList {
         self.end = ROOT;
         self.root_is_vacant = false;
         self.position.clear();
+        self.due.clear();
+        self.removed = 0;
         self.immediate.clear();
         self.immediate_live = 0;
         self.immediate_taken = 0;
@@ -131,13 +148,14 @@ impl EventList {
             return None;
         }
         self.position.push(NONE);
+        self.due.push(VACANT);
         Some(slot as u32)
     }
 
     /// How many events are pending.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.end - ROOT - usize::from(self.root_is_vacant) + self.immediate_live
+        self.end - ROOT - usize::from(self.root_is_vacant) - self.removed + self.immediate_live
     }
 
     /// True when nothing is pending.
@@ -149,7 +167,7 @@ impl EventList {
     /// True when `slot` has a pending event.
     #[must_use]
     pub fn is_armed(&self, slot: u32) -> bool {
-        self.position[slot as usize] != NONE
+        self.deadline(slot).is_some()
     }
 
     /// When `slot`'s event is due.
@@ -158,9 +176,9 @@ impl EventList {
         let key = match self.position[slot as usize] {
             NONE => return None,
             ticket if ticket & IMMEDIATE != 0 => self.immediate[self.immediate_index(ticket)],
-            place => self.key(place as usize),
+            place => self.key_that_counts(slot, self.key(place as usize)),
         };
-        Some(time_of(key))
+        (key != VACANT).then(|| time_of(key))
     }
 
     /// Sequence numbers used so far, which is the number of events ever armed.
@@ -174,21 +192,49 @@ impl EventList {
     /// of the event popped last.
     #[inline(always)]
     pub fn arm(&mut self, slot: u32, time: SimTime, class: PriorityClass) {
-        let key = self.next_key(slot, time, class);
+        let sequence = self.next_sequence();
+        self.put_in(slot, key_of(time, class, sequence, slot));
+    }
+
+    /// Takes a sequence number for an event of the normal class that may never be armed.
+    #[inline]
+    pub fn take_place(&mut self) -> u64 {
+        self.next_sequence()
+    }
+
+    /// Arms `slot`, in the normal class, as if it had been armed for `time` when `place` was taken.
+    pub fn arm_in_place(&mut self, slot: u32, time: SimTime, place: u64) {
+        self.put_in(slot, key_of(time, PriorityClass::NORMAL, place, slot));
+    }
+
+    /// Whether the event of such an arming would come before all that are pending.
+    #[inline]
+    pub fn would_be_next(&mut self, slot: u32, time: SimTime, place: u64) -> bool {
+        let key = key_of(time, PriorityClass::NORMAL, place, slot);
+        (key < self.no_later_than_heap() || key < self.peek_heap()) && key < self.peek_immediate()
+    }
+
+    #[inline(always)]
+    fn put_in(&mut self, slot: u32, key: u128) {
         match self.position[slot as usize] {
             NONE => self.insert(key),
             ticket if ticket & IMMEDIATE != 0 => {
                 self.remove_immediate(ticket);
                 self.insert(key);
             }
-            place => self.replace(place as usize, key),
+            place => self.move_to(slot, place as usize, key),
         }
     }
 
     /// Arms `slot` for `now`, the current instant, in the normal class, at constant cost.
     pub fn arm_immediately(&mut self, slot: u32, now: SimTime) {
-        self.disarm(slot);
-        let key = self.next_key(slot, now, PriorityClass::NORMAL);
+        match self.position[slot as usize] {
+            NONE => {}
+            ticket if ticket & IMMEDIATE != 0 => self.remove_immediate(ticket),
+            place => self.remove(slot, place as usize),
+        }
+        let sequence = self.next_sequence();
+        let key = key_of(now, PriorityClass::NORMAL, sequence, slot);
         let ticket = self.immediate_taken.wrapping_add(self.immediate.len() as u32) & TICKET_MASK;
         self.immediate.push_back(key);
         self.immediate_live += 1;
@@ -198,12 +244,22 @@ impl EventList {
     /// Removes the pending event of `slot`; false when there was none.
     pub fn disarm(&mut self, slot: u32) -> bool {
         match self.position[slot as usize] {
-            NONE => return false,
-            ticket if ticket & IMMEDIATE != 0 => self.remove_immediate(ticket),
-            place => self.remove(place as usize),
+            NONE => false,
+            ticket if ticket & IMMEDIATE != 0 => {
+                self.remove_immediate(ticket);
+                self.position[slot as usize] = NONE;
+                true
+            }
+            place => {
+                let key = self.key_mut(place as usize);
+                let was_stale = *key & STALE != 0;
+                *key |= STALE;
+                let due = std::mem::replace(&mut self.due[slot as usize], VACANT);
+                let was_armed = !was_stale || due != VACANT;
+                self.removed += usize::from(was_armed);
+                was_armed
+            }
         }
-        self.position[slot as usize] = NONE;
-        true
     }
 
     /// Time of the earliest event.
@@ -235,12 +291,11 @@ impl EventList {
     }
 
     #[inline]
-    fn next_key(&mut self, slot: u32, time: SimTime, class: PriorityClass) -> u128 {
+    fn next_sequence(&mut self) -> u64 {
         let sequence = self.sequence;
         self.sequence += 1;
         debug_assert!(sequence < MAX_SEQUENCE, "the engine stops a run before this");
-        let low = (u64::from(class.0) << CLASS_SHIFT) | (sequence << SLOT_BITS) | u64::from(slot);
-        (u128::from(time.as_nanos()) << TIME_SHIFT) | u128::from(low)
+        sequence
     }
 
     #[inline]
@@ -269,13 +324,47 @@ impl EventList {
         self.immediate_live -= 1;
     }
 
-    /// The earliest key of the heap, after filling a vacant root.
+    /// The earliest key of the heap that counts, after filling a vacant root.
     #[inline]
     fn peek_heap(&mut self) -> u128 {
         if self.root_is_vacant {
             self.fill_root();
         }
-        self.key(ROOT)
+        let key = self.key(ROOT);
+        if key & STALE == 0 { key } else { self.refresh_root() }
+    }
+
+    /// A key that no key in the heap is before: that of the root, or of a child of a vacant root,
+    /// which stays vacant for what may be armed next. Stale keys are before what counts.
+    #[inline]
+    fn no_later_than_heap(&self) -> u128 {
+        if !self.root_is_vacant {
+            return self.key(ROOT);
+        }
+        match self.lines.get(line_of_children(ROOT)) {
+            Some(&Line([a, b, c, d])) => a.min(b).min(c.min(d)),
+            None => VACANT,
+        }
+    }
+
+    /// Puts what has come to the root and no longer counts where it belongs, until something does.
+    #[inline(never)]
+    fn refresh_root(&mut self) -> u128 {
+        loop {
+            let key = self.key(ROOT);
+            if key & STALE == 0 || key == VACANT {
+                return key;
+            }
+            let slot = slot_of(key);
+            match self.due[slot as usize] {
+                VACANT => {
+                    self.position[slot as usize] = NONE;
+                    self.removed -= 1;
+                    self.fill_root();
+                }
+                due => self.sift_down(ROOT, due),
+            }
+        }
     }
 
     #[inline(never)]
@@ -302,21 +391,38 @@ impl EventList {
         }
     }
 
-    fn remove(&mut self, place: usize) {
+    /// Takes the key of `slot` out of the heap for good.
+    fn remove(&mut self, slot: u32, place: usize) {
+        let key = self.key(place);
+        self.removed -= usize::from(self.key_that_counts(slot, key) == VACANT);
         let last = self.take_last();
-        if place != self.end {
-            self.replace(place, last);
+        if place == self.end {
+            return;
+        }
+        if place > ROOT && last < self.key(parent_of(place)) {
+            self.sift_up(place, last);
+        } else {
+            self.sift_down(place, last);
         }
     }
 
-    /// Puts `key` at `place` and restores the order, which may lead up or down.
+    /// Gives `slot`, whose key is at `place`, another one: later it is only noted.
     #[inline(never)]
-    fn replace(&mut self, place: usize, key: u128) {
-        if place > ROOT && key < self.key(parent_of(place)) {
+    fn move_to(&mut self, slot: u32, place: usize, key: u128) {
+        let before = self.key(place);
+        self.removed -= usize::from(self.key_that_counts(slot, before) == VACANT);
+        if key < before {
             self.sift_up(place, key);
         } else {
-            self.sift_down(place, key);
+            self.due[slot as usize] = key;
+            *self.key_mut(place) = before | STALE;
         }
+    }
+
+    /// What counts for `slot`, whose key in the heap is `key`.
+    #[inline]
+    fn key_that_counts(&self, slot: u32, key: u128) -> u128 {
+        if key & STALE == 0 { key } else { self.due[slot as usize] }
     }
 
     #[inline(always)]
@@ -378,6 +484,14 @@ impl EventList {
 }
 
 #[inline]
+fn key_of(time: SimTime, class: PriorityClass, sequence: u64, slot: u32) -> u128 {
+    let low = (u64::from(class.0) << CLASS_SHIFT)
+        | (sequence << SEQUENCE_SHIFT)
+        | (u64::from(slot) << SLOT_SHIFT);
+    (u128::from(time.as_nanos()) << TIME_SHIFT) | u128::from(low)
+}
+
+#[inline]
 const fn line_of_children(place: usize) -> usize {
     place + 1 - ROOT
 }
@@ -396,7 +510,7 @@ fn smaller(a: usize, a_key: u128, b: usize, b_key: u128) -> (usize, u128) {
 
 #[inline]
 fn slot_of(key: u128) -> u32 {
-    (key & SLOT_MASK) as u32
+    ((key as u64 >> SLOT_SHIFT) & SLOT_MASK) as u32
 }
 
 #[inline]

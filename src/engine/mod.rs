@@ -52,6 +52,6 @@ pub mod trace;
 
 pub use event_list::{EventList, MAX_SLOTS, PriorityClass};
 pub use random::{StableHash, Stream, StreamSeed, StreamSource};
-pub use simulation::{Component, Engine, HandledEvent, Limits, Root, RunEnd, Signal, Timer};
+pub use simulation::{Component, Engine, HandledEvent, Limits, Place, Root, RunEnd, Signal, Timer};
 pub use time::{SimDuration, SimTime};
 pub use trace::Trace;

@@ -86,6 +86,18 @@ impl Cores {
     }
 
     #[inline]
+    pub(super) fn next_completion(&self) -> Option<SimTime> {
+        either!(self, cpu => cpu.next_completion())
+    }
+
+    /// Whether a timer that is armed anew for the same instant keeps its place among the events of
+    /// that instant.
+    #[inline]
+    pub(super) fn keeps_its_place(&self) -> bool {
+        matches!(self, Self::Shared(_))
+    }
+
+    #[inline]
     pub(super) fn arm<G: Copy>(&self, engine: &mut Engine<G>, timer: Timer, event: impl Into<G>) {
         match self {
             Self::Shared(cpu) => cpu.arm(engine, timer, event),

@@ -35,34 +35,42 @@ impl FinishHeap {
     }
 
     #[inline]
-    pub fn first(&self) -> Option<Finish> {
-        self.entries.first().copied()
+    pub fn first(&self) -> Option<&Finish> {
+        self.entries.first()
     }
 
+    #[inline]
     pub fn insert(&mut self, entry: Finish, places: &mut [u32]) {
         self.entries.push(entry);
         self.sift_up(self.entries.len() - 1, entry, places);
     }
 
     /// Takes out the entry at `place`.
+    #[inline]
     pub fn remove(&mut self, place: usize, places: &mut [u32]) -> Option<Finish> {
         let last = self.entries.pop()?;
         let removed = if place == self.entries.len() {
             last
         } else {
             let removed = self.entries[place];
-            // The last entry may belong above or below the gap.
-            if place > 0 && last < self.entries[(place - 1) / 2] {
-                self.sift_up(place, last, places);
-            } else {
-                self.sift_down(place, last, places);
-            }
+            self.fill(place, last, places);
             removed
         };
         places[removed.job as usize] = NOWHERE;
         Some(removed)
     }
 
+    /// The last entry may belong above or below the gap.
+    #[inline(never)]
+    fn fill(&mut self, place: usize, last: Finish, places: &mut [u32]) {
+        if place > 0 && last < self.entries[(place - 1) / 2] {
+            self.sift_up(place, last, places);
+        } else {
+            self.sift_down(place, last, places);
+        }
+    }
+
+    #[inline]
     fn sift_up(&mut self, mut place: usize, entry: Finish, places: &mut [u32]) {
         while place > 0 {
             let parent = (place - 1) / 2;

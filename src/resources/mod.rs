@@ -13,6 +13,7 @@
 //! All keep time-weighted statistics ([`TimeAverage`]) and none allocates after warm-up.
 
 pub mod bounded_queue;
+mod core_load;
 pub mod cores;
 mod finish_heap;
 pub mod mutex;

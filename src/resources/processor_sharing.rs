@@ -15,9 +15,9 @@
 //! 2^-32 ns whenever the number of jobs changes; a departure is rounded up to the next whole
 //! nanosecond. So a job is never early, never more than about one nanosecond late, and never lost.
 
+use super::core_load::CoreLoad;
 use super::finish_heap::{Finish, FinishHeap, NOWHERE};
 use super::neighbours::Neighbours;
-use super::time_average::TimeAverage;
 use crate::engine::{Engine, SimDuration, SimTime, Timer};
 
 /// Fractional bits of attained service.
@@ -128,8 +128,7 @@ pub struct ProcessorSharingCpu {
     jobs: Vec<Runnable>,
     places: Vec<u32>,
     arrivals: u64,
-    runnable: TimeAverage,
-    busy: TimeAverage,
+    load: CoreLoad,
     /// Counts the changes that may move the next completion.
     changes: u64,
 }
@@ -159,8 +158,9 @@ impl ProcessorSharingCpu {
     #[must_use]
     pub fn with_capacity(capacity: f64) -> Self {
         let capacity = ((capacity * THOUSANDTHS as f64 + 0.5) as u64).clamp(1, MAX_CAPACITY);
+        let cores = capacity.div_ceil(THOUSANDTHS) as u32;
         Self {
-            cores: capacity.div_ceil(THOUSANDTHS) as u32,
+            cores,
             capacity,
             neighbours: None,
             now: SimTime::ZERO,
@@ -169,8 +169,7 @@ impl ProcessorSharingCpu {
             jobs: Vec::new(),
             places: Vec::new(),
             arrivals: 0,
-            runnable: TimeAverage::default(),
-            busy: TimeAverage::default(),
+            load: CoreLoad::new(cores),
             changes: 0,
         }
     }
@@ -192,14 +191,12 @@ impl ProcessorSharingCpu {
         self.now = SimTime::ZERO;
         self.arrivals = 0;
         self.changes += 1;
-        self.runnable.reset();
-        self.busy.reset();
+        self.load.reset();
     }
 
     /// Forgets the statistics until `now`, the end of the warm-up.
     pub fn restart_statistics(&mut self, now: SimTime) {
-        self.runnable.restart(now);
-        self.busy.restart(now);
+        self.load.restart(now);
     }
 
     /// How many cores there are.
@@ -211,14 +208,13 @@ impl ProcessorSharingCpu {
     /// How many jobs are runnable.
     #[must_use]
     pub fn runnable(&self) -> u64 {
-        self.runnable.level()
+        self.load.jobs()
     }
 
     /// The share of the cores in use, in per cent.
     #[must_use]
     pub fn busy_percent(&self) -> f64 {
-        let cores = u64::from(self.cores);
-        self.runnable().min(cores) as f64 / cores.max(1) as f64 * 100.0
+        self.load.busy_percent()
     }
 
     /// True when `job` is runnable.
@@ -230,19 +226,19 @@ impl ProcessorSharingCpu {
     /// The average number of runnable jobs.
     #[must_use]
     pub fn mean_runnable(&self, now: SimTime) -> f64 {
-        self.runnable.mean(now)
+        self.load.mean_jobs(now)
     }
 
     /// The average share of the cores in use, 0 to 1.
     #[must_use]
     pub fn utilisation(&self, now: SimTime) -> f64 {
-        self.busy.mean(now) / f64::from(self.cores)
+        self.load.utilisation(now)
     }
 
     /// Core-seconds used until `now`.
     #[must_use]
     pub fn busy_seconds(&self, now: SimTime) -> f64 {
-        self.busy.area_seconds(now)
+        self.load.busy_seconds(now)
     }
 
     /// Makes `job` runnable until it has got `work`, at the normal weight.
@@ -251,22 +247,25 @@ impl ProcessorSharingCpu {
     }
 
     /// Makes `job` runnable until it has got `work`.
+    #[inline]
     pub fn add_weighted(&mut self, now: SimTime, job: u32, work: SimDuration, weight: Weight) {
         debug_assert!(!self.contains(job), "job {job} is runnable already");
         self.advance(now);
         let index = job as usize;
         if index >= self.jobs.len() {
-            self.jobs.resize(index + 1, Runnable::default());
-            self.places.resize(index + 1, NOWHERE);
+            self.make_room(index);
         }
-        let group = self.group_of(weight);
+        let group = match self.groups.first() {
+            Some(first) if first.weight == weight.0 => 0,
+            _ => self.group_of(weight),
+        };
         self.jobs[index] = Runnable { group, work, since: now };
         let group = &mut self.groups[group as usize];
         let attained = group.attained + (u128::from(work.as_nanos()) << FRACTION_BITS);
         let finish = Finish { attained, arrival: self.arrivals, job };
         self.arrivals += 1;
         group.finishes.insert(finish, &mut self.places);
-        self.population_changed(self.runnable.level() + 1);
+        self.population_changed(self.load.jobs() + 1);
     }
 
     /// Takes `job` off before it is done; `None` when it was not runnable.
@@ -283,7 +282,7 @@ impl ProcessorSharingCpu {
         if group.finishes.is_empty() {
             group.attained = 0;
         }
-        self.population_changed(self.runnable.level() - 1);
+        self.population_changed(self.load.jobs() - 1);
         Some(CpuRemoval {
             remaining,
             done: work.saturating_sub(remaining),
@@ -291,31 +290,39 @@ impl ProcessorSharingCpu {
         })
     }
 
+    #[cold]
+    fn make_room(&mut self, index: usize) {
+        self.jobs.resize(index + 1, Runnable::default());
+        self.places.resize(index + 1, NOWHERE);
+    }
+
     /// Takes off one job that is done by `now`, the earliest to finish first. Call it until it
     /// returns `None`: several jobs may finish at one instant.
+    #[inline]
     pub fn complete(&mut self, now: SimTime) -> Option<CpuCompletion> {
         self.advance(now);
-        let done = |group: &Group| {
-            group.finishes.first().is_some_and(|finish| finish.attained <= group.attained)
-        };
-        let group = self.groups.iter_mut().find(|group| done(group))?;
+        let group = match self.groups.as_mut_slice() {
+            [group] => Some(group).filter(|group| group.is_done()),
+            groups => groups.iter_mut().find(|group| group.is_done()),
+        }?;
         let finish = group.finishes.remove(0, &mut self.places)?;
         if group.finishes.is_empty() {
             group.attained = 0;
         }
-        self.population_changed(self.runnable.level() - 1);
+        self.population_changed(self.load.jobs() - 1);
         let Runnable { work, since, .. } = self.jobs[finish.job as usize];
         Some(CpuCompletion { job: finish.job, work, elapsed: now.since(since) })
     }
 
     /// When the next job is done if none comes or goes before.
+    #[inline]
     #[must_use]
     pub fn next_completion(&self) -> Option<SimTime> {
-        self.groups
-            .iter()
-            .filter_map(Group::time_to_finish)
-            .min()
-            .map(|delay| self.now.saturating_add(delay))
+        let delay = match self.groups.as_slice() {
+            [group] => group.time_to_finish(),
+            groups => groups.iter().filter_map(Group::time_to_finish).min(),
+        };
+        delay.map(|delay| self.now.saturating_add(delay))
     }
 
     /// A number that differs whenever something has happened since that may have moved
@@ -327,6 +334,7 @@ impl ProcessorSharingCpu {
     }
 
     /// Keeps `timer` armed for the next completion.
+    #[inline]
     pub fn arm<G: Copy>(&self, engine: &mut Engine<G>, timer: Timer, event: impl Into<G>) {
         match self.next_completion() {
             None => {
@@ -340,20 +348,25 @@ impl ProcessorSharingCpu {
     }
 
     /// Lets every job progress until `now`.
+    #[inline]
     fn advance(&mut self, now: SimTime) {
-        let elapsed = now.since(self.now).as_nanos();
-        if elapsed == 0 {
-            return;
-        }
-        self.now = now;
-        self.changes += 1;
-        for group in &mut self.groups {
-            if !group.finishes.is_empty() {
-                group.attained += progress(elapsed, group.rate);
-            }
+        if now > self.now {
+            self.progress_until(now);
         }
     }
 
+    #[inline(never)]
+    fn progress_until(&mut self, now: SimTime) {
+        let elapsed = now.since(self.now).as_nanos();
+        self.now = now;
+        self.changes += 1;
+        match self.groups.as_mut_slice() {
+            [group] => group.advance(elapsed),
+            groups => groups.iter_mut().for_each(|group| group.advance(elapsed)),
+        }
+    }
+
+    #[inline(never)]
     fn group_of(&mut self, weight: Weight) -> u32 {
         if let Some(index) = self.groups.iter().position(|group| group.weight == weight.0) {
             return index as u32;
@@ -371,22 +384,28 @@ impl ProcessorSharingCpu {
         index
     }
 
-    /// Shares the cores anew: by weight, at most one core each, the heaviest served first.
+    #[inline]
     fn population_changed(&mut self, runnable: u64) {
         self.changes += 1;
-        self.runnable.set(self.now, runnable);
-        self.busy.set(self.now, runnable.min(u64::from(self.cores)));
+        self.load.set(self.now, runnable);
+        match self.groups.as_mut_slice() {
+            [group] if self.neighbours.is_none() => {
+                // One weight, the usual case: each job gets a core, or all get the same share.
+                let jobs = group.finishes.len() as u64 * THOUSANDTHS;
+                group.rate = if jobs <= self.capacity { (1, 1) } else { (self.capacity, jobs) };
+            }
+            _ => self.share_anew(),
+        }
+    }
+
+    /// Shares the cores: by weight, at most one core each, the heaviest served first.
+    #[inline(never)]
+    fn share_anew(&mut self) {
         if let Some(neighbours) = self.neighbours {
             let bound = self.capacity / THOUSANDTHS;
             for group in self.groups.iter_mut().filter(|group| !group.finishes.is_empty()) {
                 group.rate = neighbours.rate(bound, group.finishes.len() as u64, group.weight());
             }
-            return;
-        }
-        if let [group] = self.groups.as_mut_slice() {
-            // One weight, the usual case: each job gets a core, or all get the same share.
-            let jobs = group.finishes.len() as u64 * THOUSANDTHS;
-            group.rate = if jobs <= self.capacity { (1, 1) } else { (self.capacity, jobs) };
             return;
         }
         let mut capacity = self.capacity;
@@ -417,6 +436,19 @@ impl Group {
         u64::from(self.weight)
     }
 
+    #[inline]
+    fn advance(&mut self, elapsed: u64) {
+        if !self.finishes.is_empty() {
+            self.attained += progress(elapsed, self.rate);
+        }
+    }
+
+    /// Whether its first job has got what it asked for.
+    #[inline]
+    fn is_done(&self) -> bool {
+        self.finishes.first().is_some_and(|finish| finish.attained <= self.attained)
+    }
+
     /// Until the first job is done at the present rate, rounded up.
     #[inline]
     fn time_to_finish(&self) -> Option<SimDuration> {
@@ -436,10 +468,11 @@ impl Group {
 
 /// Attained service after `elapsed` nanoseconds at `rate`, rounded down.
 #[inline]
-fn progress(elapsed: u64, (numerator, denominator): (u64, u64)) -> u128 {
-    if numerator == denominator {
-        return u128::from(elapsed) << FRACTION_BITS;
-    }
+fn progress(elapsed: u64, rate: (u64, u64)) -> u128 {
+    if rate.0 == rate.1 { u128::from(elapsed) << FRACTION_BITS } else { shared(elapsed, rate) }
+}
+
+fn shared(elapsed: u64, (numerator, denominator): (u64, u64)) -> u128 {
     match (elapsed.checked_mul(numerator), u32::try_from(denominator)) {
         // Two divisions of 64 bits are several times faster than one of 128.
         (Some(product), Ok(_)) => {

@@ -17,8 +17,8 @@
 //! The slice is `sysctl_sched_base_slice`, 0.7 ms times 1 + log2 of the number of cores (at most 8;
 //! `update_sysctl`). A switch itself costs nothing here.
 
+use super::core_load::CoreLoad;
 use super::processor_sharing::{CpuCompletion, CpuRemoval};
-use super::time_average::TimeAverage;
 use crate::engine::{SimDuration, SimTime};
 
 const NONE: u32 = u32::MAX;
@@ -69,8 +69,7 @@ pub struct TimeSlicedCpu {
     phase: SimDuration,
     jobs: Vec<SlicedJob>,
     now: SimTime,
-    runnable: TimeAverage,
-    busy: TimeAverage,
+    load: CoreLoad,
     changes: u64,
 }
 
@@ -85,8 +84,7 @@ impl TimeSlicedCpu {
             phase: SimDuration::ZERO,
             jobs: Vec::new(),
             now: SimTime::ZERO,
-            runnable: TimeAverage::default(),
-            busy: TimeAverage::default(),
+            load: CoreLoad::new(cores.max(1)),
             changes: 0,
         }
     }
@@ -102,8 +100,7 @@ impl TimeSlicedCpu {
         self.phase = phase;
         self.jobs.fill(ABSENT);
         self.now = SimTime::ZERO;
-        self.runnable.reset();
-        self.busy.reset();
+        self.load.reset();
         self.changes += 1;
     }
 
@@ -122,13 +119,13 @@ impl TimeSlicedCpu {
     /// How many jobs are runnable.
     #[must_use]
     pub fn runnable(&self) -> u64 {
-        self.runnable.level()
+        self.load.jobs()
     }
 
     /// The share of the cores in use, in per cent.
     #[must_use]
     pub fn busy_percent(&self) -> f64 {
-        self.busy.level() as f64 / self.cores.len() as f64 * 100.0
+        self.load.busy_percent()
     }
 
     /// True when `job` is runnable.
@@ -140,19 +137,19 @@ impl TimeSlicedCpu {
     /// The average number of runnable jobs.
     #[must_use]
     pub fn mean_runnable(&self, now: SimTime) -> f64 {
-        self.runnable.mean(now)
+        self.load.mean_jobs(now)
     }
 
     /// The average share of the cores in use, 0 to 1.
     #[must_use]
     pub fn utilisation(&self, now: SimTime) -> f64 {
-        self.busy.mean(now) / self.cores.len() as f64
+        self.load.utilisation(now)
     }
 
     /// Core-seconds used until `now`.
     #[must_use]
     pub fn busy_seconds(&self, now: SimTime) -> f64 {
-        self.busy.area_seconds(now)
+        self.load.busy_seconds(now)
     }
 
     /// A number that differs whenever the next completion may have moved.
@@ -182,7 +179,7 @@ impl TimeSlicedCpu {
         if core.running.is_none_or(unprotected) {
             self.pick(target);
         }
-        self.population_changed(self.runnable.level() + 1);
+        self.population_changed(self.load.jobs() + 1);
     }
 
     /// Takes `job` off before it is done; `None` when it was not runnable.
@@ -286,7 +283,7 @@ impl TimeSlicedCpu {
         } else {
             core.waiting.retain(|&waiting| waiting != job);
         }
-        self.population_changed(self.runnable.level() - 1);
+        self.population_changed(self.load.jobs() - 1);
     }
 
     /// An idle core takes a job that waits elsewhere, the one that would be next there.
@@ -306,8 +303,7 @@ impl TimeSlicedCpu {
 
     fn population_changed(&mut self, runnable: u64) {
         self.changes += 1;
-        self.runnable.set(self.now, runnable);
-        self.busy.set(self.now, runnable.min(self.cores.len() as u64));
+        self.load.set(self.now, runnable);
     }
 }
 

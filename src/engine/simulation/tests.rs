@@ -316,3 +316,66 @@ fn the_fingerprint_of_a_known_run_never_changes() {
     engine.run(&mut clockwork(3), Limits::default());
     assert_eq!(engine.fingerprint(), 9_756_359_930_777_955_763);
 }
+
+/// A clock of its own beside a timer that is armed for every 25 ns: it goes on without the list of
+/// events wherever it may.
+struct Reacher {
+    own: Option<Timer>,
+    other: Option<Timer>,
+    on: bool,
+    record: Vec<(u64, u32)>,
+}
+
+impl Root for Reacher {
+    type Event = u32;
+
+    fn start(&mut self, engine: &mut Engine<u32>) {
+        self.own = Some(engine.add_timer());
+        self.other = Some(engine.add_timer());
+        engine.arm(self.own.unwrap(), ns(10), 1_u32);
+        engine.arm(self.other.unwrap(), ns(25), 0_u32);
+    }
+
+    fn handle(&mut self, engine: &mut Engine<u32>, mut event: u32) {
+        loop {
+            self.record.push((engine.now().as_nanos(), event));
+            if event == 0 {
+                engine.arm(self.other.unwrap(), ns(25), 0_u32);
+                return;
+            }
+            event += 1;
+            if event == 40 {
+                engine.stop();
+            }
+            let time = engine.now().saturating_add(ns(5));
+            if !self.on {
+                engine.arm(self.own.unwrap(), ns(5), event);
+                return;
+            }
+            let place = engine.take_place();
+            if !engine.reach(self.own.unwrap(), time, place, event) {
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn an_event_that_is_reached_without_the_list_is_the_same_event() {
+    let run = |on: bool, limits: &[Limits]| {
+        let mut engine = Engine::default();
+        engine.start_log();
+        let mut root = Reacher { own: None, other: None, on, record: Vec::new() };
+        let mut ends = vec![engine.run(&mut root, limits[0])];
+        ends.extend(limits[1..].iter().map(|limits| engine.resume(&mut root, *limits)));
+        let state = (engine.now(), engine.events_handled(), engine.fingerprint());
+        (ends, state, engine.take_log(), root.record)
+    };
+    for limits in [
+        vec![Limits::default()],
+        vec![until(32), until(75), until(1_000)],
+        vec![at_most(1), at_most(7), at_most(8), at_most(1_000)],
+    ] {
+        assert_eq!(run(true, &limits), run(false, &limits), "{limits:?}");
+    }
+}

@@ -16,11 +16,9 @@ use super::server::Process;
 use super::timeline::Timeline;
 use super::timer_wheel::TimerWheel;
 use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer, Trace};
-use crate::models::{Finding, Metric, Model, SignalDefinition};
+use crate::models::{Finding, Metric, Model, SignalDefinition, Unused};
 use crate::quantities::DurationSampler;
-use crate::resources::{
-    FinishedJob, Handoff, Step, StepEvent, StepExecutor, TimeSlicedCpu, base_slice,
-};
+use crate::resources::{Handoff, Step, StepEvent, StepExecutor, TimeSlicedCpu, base_slice};
 
 use rand::RngExt;
 
@@ -232,16 +230,31 @@ impl HttpPool {
         }
     }
 
-    fn finished<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, job: &FinishedJob) {
-        match Tag::unpack(job.tag) {
+    /// Events of the host, as long as nothing else happens.
+    fn host_goes_on<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, first: StepEvent) {
+        let mut next = Some(first);
+        while let Some(event) = next {
+            self.host.begin(engine, event);
+            while let Some(job) = self.host.next_finished() {
+                let tag = Tag::unpack(job.tag);
+                if let Tag::Serve(_, connection) = tag {
+                    self.connections[connection].parts = job.parts;
+                }
+                self.host.drop_finished();
+                self.finished(engine, tag);
+            }
+            self.record_levels(engine);
+            next = self.host.go_on(engine);
+        }
+    }
+
+    fn finished<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, job: Tag) {
+        match job {
             Tag::Client => self.client_acted(engine),
             Tag::Wakeup(process) => self.accept_next(engine, process),
             Tag::Turn(process) => self.turn_over(engine, process),
             Tag::Start(process, connection) => self.thread_started(engine, process, connection),
-            Tag::Serve(process, connection) => {
-                self.connections[connection].parts = job.parts;
-                self.served(engine, process, connection);
-            }
+            Tag::Serve(process, connection) => self.served(engine, process, connection),
             Tag::Close(process, kept) => self.closed(engine, process, kept),
             Tag::Proxy(worker) => self.proxy_acted(engine, worker),
         }
@@ -300,12 +313,7 @@ impl Component for HttpPool {
 
     fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
         match event {
-            Event::Host(event) => {
-                self.host.handle(engine, event);
-                while let Some(job) = self.host.pop_finished() {
-                    self.finished(engine, &job);
-                }
-            }
+            Event::Host(event) => return self.host_goes_on(engine, event),
             Event::Wheel => self.wheel_fired(engine),
             Event::Arrival => self.arrival(engine),
             Event::Client(client) => self.client_timer(engine, client),
@@ -339,6 +347,10 @@ impl Model for HttpPool {
 
     fn check(config: &Config) -> Vec<Finding> {
         super::check::check(config)
+    }
+
+    fn unused(config: &Config) -> Vec<Unused> {
+        super::no_effect::unused(config)
     }
 
     fn new(name: &str, config: Config) -> Self {

@@ -42,6 +42,13 @@ impl HttpPool {
     /// Records what the event just handled has changed.
     #[inline]
     pub(super) fn record_levels<G: Copy>(&mut self, engine: &mut Engine<G>) {
+        if engine.is_traced() {
+            self.note_levels(engine);
+        }
+    }
+
+    #[inline(never)]
+    fn note_levels<G: Copy>(&mut self, engine: &mut Engine<G>) {
         let (now, component) = (engine.now(), engine.owner());
         let Some(trace) = engine.trace() else { return };
         let values = [

@@ -44,13 +44,15 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             self.enter(now, slot, State::Joining);
             return false;
         }
-        let Job { tag, generation, began, parts, children, parent, .. } = *job;
+        let Job { tag, generation, parent, .. } = *job;
         if parent == NONE {
             let id = JobId { slot, generation };
-            let elapsed = now.since(began);
-            debug_assert_eq!(parts.total(), elapsed, "the parts of a job sum to its time");
+            let elapsed = now.since(job.began);
+            debug_assert_eq!(job.parts.total(), elapsed, "the parts of a job sum to its time");
+            let (parts, children) = (job.parts, job.children);
             self.finished.push_back(FinishedJob { tag, id, elapsed, parts, children });
         } else {
+            let (parts, children) = (job.parts, job.children);
             let parent_job = &mut self.jobs[parent as usize];
             parent_job.children.add(&parts);
             parent_job.children.add(&children);

@@ -9,7 +9,7 @@ use super::job::{FinishedJob, InterpreterId, JobId, LockId, PoolId, Step};
 use super::running::add;
 use super::state::{Interpreter, Job, State};
 use super::turns::MainLoop;
-use crate::engine::{Engine, SimDuration, Stream, StreamSeed, Timer};
+use crate::engine::{Engine, Place, SimDuration, SimTime, Stream, StreamSeed, Timer};
 use crate::quantities::DurationSampler;
 use crate::resources::{
     Cores, Handoff, Mutex, ProcessorSharingCpu, ServerPool, TimeSlicedCpu, Weight,
@@ -99,6 +99,9 @@ pub struct StepExecutor<E> {
     pub(super) cpu_timer: Option<Timer>,
     /// The state of `cpu` for which its timer was armed last.
     pub(super) armed_for: u64,
+    /// Whether the timer of `cpu` is to be armed at the end of the event only, and what for.
+    deferring: bool,
+    deferred: Option<(SimTime, Place)>,
     pub(super) wake_timer: Option<Timer>,
     pub(super) locks: Vec<Mutex<u32>>,
     pub(super) interpreters: Vec<Interpreter>,
@@ -148,6 +151,8 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
             cpu,
             cpu_timer: None,
             armed_for: u64::MAX,
+            deferring: false,
+            deferred: None,
             wake_timer: None,
             locks: Vec::new(),
             interpreters: Vec::new(),
@@ -247,6 +252,8 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         }
         self.cpu_timer = Some(engine.add_timer());
         self.armed_for = u64::MAX;
+        self.deferring = false;
+        self.deferred = None;
         self.wake_timer = Some(engine.add_timer());
         self.locks.iter_mut().for_each(Mutex::reset);
         self.pools.iter_mut().for_each(ServerPool::reset);
@@ -306,7 +313,11 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         job.end = steps.len() as u32;
         let id = JobId { slot, generation: job.generation };
         self.expect_turns(steps);
-        self.ready.push_back(slot);
+        if self.ready.is_empty() && !self.held {
+            while self.take_step(engine, slot) {}
+        } else {
+            self.ready.push_back(slot);
+        }
         self.run_ready(engine);
         self.settle(engine);
         id
@@ -329,6 +340,31 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
 
     /// Something that this executor armed is due now. Collect the jobs that are done afterwards.
     pub fn handle<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>, event: StepEvent) {
+        self.take(engine, event);
+    }
+
+    /// As [`StepExecutor::handle`], to be followed by [`StepExecutor::go_on`] once the jobs that are
+    /// done have been collected and everything was done that follows from it.
+    #[inline]
+    pub fn begin<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>, event: StepEvent) {
+        // Only then is the timer of the cores not armed.
+        self.deferring = event == StepEvent::Computed;
+        self.take(engine, event);
+    }
+
+    /// The next event, if it is this executor's and the clock could be moved on to it; to be handled
+    /// as the one before. Most of the time one job computes after another, and none of it needs the
+    /// list of events.
+    #[inline]
+    pub fn go_on<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>) -> Option<StepEvent> {
+        self.deferring = false;
+        let (time, place) = self.deferred.take()?;
+        let event = StepEvent::Computed;
+        engine.reach(self.cpu_timer?, time, place, E::from(event)).then_some(event)
+    }
+
+    #[inline]
+    fn take<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>, event: StepEvent) {
         let now = engine.now();
         match event {
             StepEvent::Computed => {
@@ -366,6 +402,22 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         self.finished.pop_front()
     }
 
+    /// What [`StepExecutor::pop_finished`] does, for who has read it in place.
+    #[inline]
+    pub fn drop_finished(&mut self) {
+        if self.collectable > 0 {
+            self.collectable -= 1;
+            self.finished.pop_front();
+        }
+    }
+
+    /// The job that [`StepExecutor::pop_finished`] would give.
+    #[inline]
+    #[must_use]
+    pub fn next_finished(&self) -> Option<&FinishedJob> {
+        self.finished.front().filter(|_| self.collectable > 0)
+    }
+
     /// After a call that is not from [`StepExecutor::handle`]: jobs that are done come up there.
     pub(super) fn settle<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>) {
         self.arm_cpu(engine);
@@ -377,14 +429,34 @@ impl<E: Copy + From<StepEvent>> StepExecutor<E> {
         }
     }
 
+    #[inline]
     fn arm_cpu<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>) {
         debug_assert!(self.cpu_timer.is_some(), "the executor was not started");
         if self.armed_for == self.cpu.changes() {
             return;
         }
         self.armed_for = self.cpu.changes();
-        if let Some(timer) = self.cpu_timer {
+        if self.deferring {
+            self.defer(engine);
+        } else if let Some(timer) = self.cpu_timer {
             self.cpu.arm(engine, timer, E::from(StepEvent::Computed));
         }
+    }
+    /// What [`Cores::arm`] does, without arming.
+    #[inline]
+    fn defer<G: Copy + From<E>>(&mut self, engine: &mut Engine<G>) {
+        let same = self.cpu.keeps_its_place();
+        self.deferred = match (self.cpu.next_completion(), self.deferred) {
+            (None, _) => None,
+            // The engine reports what lies beyond the end of time.
+            (Some(SimTime::MAX), _) => {
+                self.deferring = false;
+                self.armed_for = u64::MAX;
+                self.arm_cpu(engine);
+                None
+            }
+            (Some(time), Some(before)) if same && time == before.0 => Some(before),
+            (Some(time), _) => Some((time, engine.take_place())),
+        };
     }
 }

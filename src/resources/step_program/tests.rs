@@ -1,5 +1,5 @@
 use super::*;
-use crate::engine::{Component, Engine, Limits, RunEnd, SimDuration, StreamSeed, Timer};
+use crate::engine::{Component, Engine, Limits, RunEnd, SimDuration, SimTime, StreamSeed, Timer};
 use crate::quantities::DurationDistribution;
 use crate::resources::Handoff;
 
@@ -24,6 +24,8 @@ struct Script {
     kill: Option<(SimDuration, usize)>,
     /// When the executor is held and released.
     hold: Option<(SimDuration, SimDuration)>,
+    /// Whether it goes on with [`StepExecutor::go_on`].
+    goes_on: bool,
     ids: Vec<JobId>,
     timer: Option<Timer>,
     done: Vec<(u64, u64, FinishedJob)>,
@@ -36,6 +38,7 @@ impl Script {
             programs,
             kill: None,
             hold: None,
+            goes_on: false,
             ids: Vec::new(),
             timer: None,
             done: Vec::new(),
@@ -47,6 +50,13 @@ impl Script {
         let mut engine = Engine::new(StreamSeed::default());
         assert_eq!(engine.run(self, Limits::default()), RunEnd::Idle);
         self.done.iter().map(|&(tag, nanos, _)| (tag, nanos / 1_000_000)).collect()
+    }
+
+    fn collect(&mut self, now: SimTime) {
+        while let Some(job) = self.host.pop_finished() {
+            assert_eq!(job.parts.total(), job.elapsed);
+            self.done.push((job.tag, now.as_nanos(), job));
+        }
     }
 
     fn parts(&self, tag: u64) -> Attribution {
@@ -80,6 +90,14 @@ impl Component for Script {
 
     fn handle<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, event: Event) {
         match (event, self.kill) {
+            (Event::Host(event), _) if self.goes_on => {
+                let mut next = Some(event);
+                while let Some(event) = next {
+                    self.host.begin(engine, event);
+                    self.collect(engine.now());
+                    next = self.host.go_on(engine);
+                }
+            }
             (Event::Host(event), _) => self.host.handle(engine, event),
             (Event::Kill, Some((_, index))) => {
                 assert!(self.host.kill(engine, self.ids[index]));
@@ -89,10 +107,7 @@ impl Component for Script {
             (Event::Hold, _) => self.host.hold(engine),
             (Event::Release, _) => self.host.release(engine),
         }
-        while let Some(job) = self.host.pop_finished() {
-            assert_eq!(job.parts.total(), job.elapsed);
-            self.done.push((job.tag, engine.now().as_nanos(), job));
-        }
+        self.collect(engine.now());
     }
 }
 
@@ -223,6 +238,39 @@ fn a_replication_does_not_depend_on_the_one_before() {
     }
     assert_eq!(fingerprints[0], fingerprints[2]);
     assert_ne!(fingerprints[0], fingerprints[1], "the handoff is random");
+}
+
+/// Many ties: all durations are whole milliseconds.
+#[test]
+fn to_go_on_without_the_list_of_events_changes_nothing_in_a_run() {
+    let run = |goes_on: bool| {
+        let mut host = StepExecutor::new(2);
+        let lock = host.add_lock(Handoff::Random);
+        let interpreters = [ms(5), ms(3)].map(|interval| {
+            let interpreter = host.add_interpreter(interval, Handoff::Fifo);
+            host.set_handoff(interpreter, DurationDistribution::from(ms(1)).sampler());
+            interpreter
+        });
+        let programs = (1..24)
+            .map(|index| {
+                let interpreter = Some(interpreters[index as usize % 2]);
+                let work = Step::Cpu { work: ms(index % 7), interpreter };
+                let spawn = Step::Spawn { cpu: ms(2), blocked: ms(index % 3) };
+                let locked = [Step::Lock(lock), Step::Wait(ms(index)), Step::Unlock(lock)];
+                [[work, spawn, work].as_slice(), &locked, &[work]].concat()
+            })
+            .collect();
+        let mut script = Script::new(host, programs);
+        script.goes_on = goes_on;
+        script.kill = Some((ms(12), 5));
+        script.hold = Some((ms(20), ms(31)));
+        let mut engine = Engine::new(StreamSeed::default());
+        assert_eq!(engine.run(&mut script, Limits::default()), RunEnd::Idle);
+        (engine.fingerprint(), engine.events_handled(), script.done)
+    };
+    let (fingerprint, events, done) = run(true);
+    assert_eq!(done.len(), 22);
+    assert_eq!((fingerprint, events, done), run(false));
 }
 
 /// Turns of 10 ms: who asks first has the first to itself, who asks during it gets the next, and
