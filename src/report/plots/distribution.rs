@@ -46,7 +46,7 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         samples.iter().position(alike).unwrap_or(index)
     };
     let all_entries: Vec<Entry> = samples.iter().enumerate().map(entry).collect();
-    let mut entries = one_for_each(all_entries, &first);
+    let mut entries = one_for_each(all_entries, first);
     let none = |sample: &Sample| Entry {
         look: Look::Missing(MUTED),
         text: format!("{}: no figure", sample.name),
