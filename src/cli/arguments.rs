@@ -283,6 +283,9 @@ pub struct Results {
     /// Print nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
+    /// Of several scenarios the place of this one, so that what is printed of all is one table
+    #[arg(skip)]
+    pub place: Option<usize>,
 }
 
 /// How it is run, which changes no result.

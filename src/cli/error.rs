@@ -44,6 +44,12 @@ pub enum Problem {
         #[source]
         error: io::Error,
     },
+    #[error("--output is {}, which is a folder", folder.display())]
+    #[diagnostic(help(
+        "allowed: a file, which need not exist, in a folder that need not either, for instance {}",
+        folder.join("trace.json").display()
+    ))]
+    OutputIsFolder { folder: PathBuf },
     #[error("another convsim is writing to {}", folder.display())]
     #[diagnostic(help("wait until it has ended, or choose another folder with --output"))]
     Locked { folder: PathBuf },

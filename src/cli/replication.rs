@@ -48,10 +48,10 @@ impl Replayed {
     }
 }
 
-/// Of the first configuration the replication in the middle of the first metric: what a reader
-/// wants to see first.
+/// Of the first configuration the replication in the middle of the first metric that varies: what a
+/// reader wants to see first.
 pub fn typical(scenario: &Scenario, stored: &Stored) -> Option<Record> {
-    let column = stored.main_columns().first().copied()?;
+    let column = stored.leading_column(0..1).or_else(|| stored.main_columns().first().copied())?;
     let figures = stored.times_or_never(0, column);
     let replication = at_share(&figures, 0.5);
     let figure = replication.map(|replication| figures[replication as usize]);

@@ -134,7 +134,11 @@ pub fn run(
         .map(|(scenario, folder)| open_store(scenario, folder, arguments.fresh))
         .collect::<Result<_, _>>()?;
     let mut outcome = Outcome::Fine;
-    for ((scenario, folder), store) in scenarios.iter().zip(&folders).zip(&mut stores) {
+    let stores = stores.iter_mut().zip(&folders).enumerate();
+    for (scenario, (place, (store, folder))) in scenarios.iter().zip(stores) {
+        let mut arguments = arguments.clone();
+        arguments.results.place = (scenarios.len() > 1).then_some(place);
+        let arguments = &arguments;
         if arguments.check_determinism {
             outcome = outcome.max(report_determinism(scenario, arguments.results.quiet)?);
         }
@@ -396,13 +400,34 @@ pub fn write_results(
         }
         Some(Format::Markdown) => print(&markdown::markdown(report))?,
         Some(Format::Json) => print(&summary)?,
-        Some(Format::Csv) => print(&String::from_utf8_lossy(&summary_rows))?,
+        Some(Format::Csv) => {
+            let rows = match results.place {
+                None => summary_rows,
+                Some(place) => {
+                    of_scenario(&summary_rows, &scenario.name, place == 0).map_err(failed)?
+                }
+            };
+            print(&String::from_utf8_lossy(&rows))?;
+        }
     }
     let failures = summaries.iter().any(|summary| {
         let mut failures = Status::ALL.into_iter().filter(|status| status.is_failure());
         failures.any(|status| summary.count(status) > 0)
     });
     Ok(if failures { Outcome::Failures } else { Outcome::Fine })
+}
+
+/// The rows of `summary.csv` with the scenario before each, and with the heading or without.
+fn of_scenario(rows: &[u8], name: &str, heading: bool) -> io::Result<Vec<u8>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(rows);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for (index, row) in reader.records().enumerate() {
+        let first = if index == 0 { "scenario" } else { name };
+        if index > 0 || heading {
+            writer.write_record([first].into_iter().chain(&row?))?;
+        }
+    }
+    writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
 
 fn report_determinism(scenario: &Scenario, quiet: bool) -> Result<Outcome, CliError> {

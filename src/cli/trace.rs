@@ -89,6 +89,9 @@ enum Pick {
 
 /// Runs the command.
 pub fn trace(arguments: &Arguments) -> Result<Outcome, CliError> {
+    if let Some(folder) = arguments.output.as_ref().filter(|file| file.is_dir()) {
+        return Err(Problem::OutputIsFolder { folder: folder.clone() }.into());
+    }
     let scenario = load(&arguments.file, &arguments.changes.load_options())?;
     let point = point_of(&scenario, arguments.configuration.as_deref())?;
     let replication = match (arguments.pick, &arguments.metric) {

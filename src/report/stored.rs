@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -370,6 +371,18 @@ impl Stored {
                 .collect(),
             _ => columns.iter().filter(|column| column.headline).collect(),
         }
+    }
+
+    /// The first metric of the main table that is not the same in all replications of `points`.
+    #[must_use]
+    pub fn leading_column(&self, points: Range<usize>) -> Option<&StoredColumn> {
+        let varies = |column: &&StoredColumn| {
+            let mut values = points.clone().flat_map(|point| self.values(point, &column.name));
+            let bits = |value: &f64| value.to_bits();
+            let first = values.next().map(bits);
+            values.any(|value| Some(bits(value)) != first)
+        };
+        self.main_columns().into_iter().find(varies)
     }
 
     /// The figures of a metric at the point number `point`, by replication; empty for a metric

@@ -28,8 +28,9 @@ const CASES: [(&str, &[usize]); 12] = [
 ];
 /// Where a replication is cut, as shares of its whole length.
 const CUTS: [f64; 4] = [0.07, 0.31, 0.503, 0.9];
-/// What is only recorded of what has no outcome.
-const ONLY_OPEN: [&str; 2] = ["waits for the next check", "waiting for the client program"];
+/// What is only recorded of what has no outcome, or once it is long enough.
+const ONLY_OPEN: [&str; 3] =
+    ["waits for the next check", "waiting for the client program", "without a report"];
 
 fn loaded(name: &str, set: &[&str]) -> Scenario {
     let set = set.iter().map(|text| (*text).to_owned()).collect();

@@ -123,3 +123,20 @@ fn shells_and_man_are_served() {
     let page = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
     assert!(page.contains(".TH") && page.contains("trace"));
 }
+
+#[test]
+fn fish_completes_the_names_of_models_and_the_manual_says_where_more_is() {
+    let printed = |words: &[&str]| {
+        let output = convsim().args(words).assert().success();
+        String::from_utf8(output.get_output().stdout.clone()).unwrap()
+    };
+    let fish = printed(&["completions", "fish"]);
+    for command in ["describe", "new"] {
+        for model in ["orchagent", "http_pool", "ipvs_estimator", "l3_agent"] {
+            let line = format!("using_subcommand {command}\" -f -a \"{model}\"");
+            assert!(fish.contains(&line), "{line}");
+        }
+    }
+    let manual = printed(&["man"]);
+    assert!(manual.contains(".SH \"SEE ALSO\"") && manual.contains("docs/json.md"));
+}

@@ -63,6 +63,28 @@ fn every_command_that_prints_results_knows_every_form() {
 }
 
 #[test]
+fn the_rows_of_several_scenarios_are_one_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["lua-pop-stall.json", "zmq-drain.json"];
+    let output = convsim()
+        .current_dir(folder.path())
+        .arg("run")
+        .args(files.map(scenario))
+        .args(["--replications", "2", "--no-plots", "--format", "csv"])
+        .assert();
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    assert_eq!(
+        reader.headers().unwrap().iter().take(3).collect::<Vec<_>>(),
+        ["scenario", "point", "configuration"]
+    );
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    let names: BTreeSet<&str> = rows.iter().map(|row| &row[0]).collect();
+    assert_eq!(names, BTreeSet::from(["lua-pop-stall", "zmq-drain"]));
+    assert!(rows.iter().all(|row| &row[1] != "point"));
+}
+
+#[test]
 fn names_from_a_scenario_stand_for_themselves_in_markdown() {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(scenario(FILE)).unwrap();

@@ -225,3 +225,41 @@ fn pictures_go_where_the_timeline_goes() {
         assert!(written.contains(&name.to_owned()), "{name}: {written:?}");
     }
 }
+
+#[test]
+fn the_time_without_a_report_is_explained() {
+    let explained = |configuration: &str| {
+        let output = convsim()
+            .arg("trace")
+            .arg(scenario("l3-agent-liveness.json"))
+            .args(["--configuration", configuration, "--explain", "--chains", "1"])
+            .assert()
+            .success();
+        let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = explained("stalled 60 s");
+    for part in [
+        "reports: without a report from",
+        "the next came after",
+        "-> stalled 60 s",
+        "of which due, but the agent could not send it",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn a_folder_is_no_file_for_a_timeline() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = convsim()
+        .arg("trace")
+        .arg(scenario("lua-pop-stall.json"))
+        .arg("--output")
+        .arg(folder.path())
+        .assert()
+        .code(2);
+    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("which is a folder") && text.contains("allowed: a file"), "{text}");
+}

@@ -320,6 +320,7 @@ impl L3Agent {
         }
         self.finished = true;
         self.note_last_report(engine);
+        self.timeline.forget_sent();
         self.liveness.end(engine);
         self.sync.end(engine);
     }

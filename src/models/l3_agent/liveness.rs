@@ -32,7 +32,7 @@ pub struct LivenessState {
     unanswered: bool,
     /// The server has found that the agent was dead, and its answer says so.
     revived: bool,
-    last_seen: SimTime,
+    pub(super) last_seen: SimTime,
     /// Nothing stalls, or the stall is over and a report has come since.
     pub stall_is_over: bool,
     /// The agent's process stands still.
@@ -153,7 +153,9 @@ impl L3Agent {
         let interval = self.config.liveness.report_interval;
         self.liveness.due = engine.now();
         self.liveness.reporting = true;
+        self.timeline.report_due(engine.now());
         if !self.settings.rules.report_is_call {
+            self.timeline.next_report(engine.now().saturating_add(interval));
             Self::arm(&mut self.liveness.report_timer, engine, interval, Event::ReportDue);
         }
         // A nanosecond of work asks for the interpreter without taking time.
@@ -174,6 +176,7 @@ impl L3Agent {
             self.rpc.serve(now, service)
         };
         let takes = done.since(now);
+        self.note_sent(engine);
         self.liveness.arrivals.push_back(done);
         if self.liveness.arrivals.len() == 1 {
             self.await_arrival(engine);
@@ -196,6 +199,7 @@ impl L3Agent {
 
     pub(super) fn report_arrived<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         let now = engine.now();
+        self.note_arrival(engine, self.liveness.last_seen);
         let gap = self.note_gap(now);
         self.liveness.arrivals.pop_front();
         self.await_arrival(engine);
@@ -235,6 +239,7 @@ impl L3Agent {
         // A fixed interval from due time to due time; at once when that has passed.
         let next = state.due.saturating_add(self.config.liveness.report_interval);
         let delay = next.since(engine.now());
+        self.timeline.next_report(next.max(engine.now()));
         Self::arm(&mut state.report_timer, engine, delay, Event::ReportDue);
         if revived {
             self.want_sync(engine);

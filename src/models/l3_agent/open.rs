@@ -1,7 +1,9 @@
 //! What is still open when a traced run has ended.
 
 use super::component::{L3Agent, Owner};
-use super::timeline::{COMMANDS, NO_THREAD, QUEUED, REPORT, STALLED, SYNC, WRITES, chain};
+use super::timeline::{
+    COMMANDS, NO_REPORT, NO_THREAD, QUEUED, REPORT, STALLED, SYNC, UNSENT, WRITES, chain,
+};
 use super::workers::{Stage, Worker};
 use crate::engine::trace::{Chain, Lane, Trace};
 use crate::engine::{SimDuration, SimTime};
@@ -161,6 +163,18 @@ impl L3Agent {
             open.span(lane, REPORT, due, 0);
             let parts = vec![("waiting for the answer", open.end.since(due))];
             open.chain(lane, (REPORT, "not answered"), due, parts);
+        }
+        let last = self.liveness.last_seen;
+        if !self.liveness.ended && self.is_gap(open.end.since(last)) {
+            open.span(lane, NO_REPORT, last, 0);
+            let (due, sent) = self.timeline.oldest(self.awaits_an_answer(), open.end);
+            let due = due.max(last);
+            let parts = vec![
+                ("until the report was due", due.since(last)),
+                (UNSENT, sent.since(due)),
+                ("on its way to the server, and in its queue", open.end.since(sent.max(due))),
+            ];
+            open.chain(lane, (NO_REPORT, "none came"), last, parts);
         }
     }
 

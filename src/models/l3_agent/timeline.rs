@@ -3,6 +3,8 @@
 //!
 //! A run that is not traced pays one test per event.
 
+use std::collections::VecDeque;
+
 use super::component::L3Agent;
 use super::metrics::Account;
 use crate::engine::trace::{Chain, Lane, Link, Trace};
@@ -21,6 +23,8 @@ const LEVELS: [&str; 5] = [
 pub(super) const SYNC: u32 = 0;
 
 pub(super) const REPORT: &str = "report";
+pub(super) const NO_REPORT: &str = "without a report";
+pub(super) const UNSENT: &str = "due, but the agent could not send it";
 pub(super) const STALLED: &str = "stalled";
 pub(super) const QUEUED: &str = "waits in the queue";
 pub(super) const NO_THREAD: &str = "waits for a thread";
@@ -33,6 +37,12 @@ pub struct Timeline {
     levels: [f64; LEVELS.len()],
     seen_dead: bool,
     pub(super) stalled_since: SimTime,
+    /// Reports on their way: when each was due, and when it left.
+    sent: VecDeque<(SimTime, SimTime)>,
+    /// When the report under way was due by the clock, which a stalled agent does not hear.
+    due: SimTime,
+    /// When the next one is.
+    next_due: Option<SimTime>,
 }
 
 /// What `name` came to, and where its time went; it waited for no server in particular.
@@ -43,6 +53,31 @@ pub(super) fn chain(
     parts: Vec<(&'static str, SimDuration)>,
 ) -> Chain {
     Chain { lane, name, number: 0, start, end, outcome, open: false, server: None, parts }
+}
+
+impl Timeline {
+    /// Reports that are on their way arrive no more.
+    pub(super) fn forget_sent(&mut self) {
+        self.sent.clear();
+    }
+
+    /// When the oldest report that has not arrived was due, and when it left, both at `end` at the
+    /// latest.
+    pub(super) fn oldest(&self, reporting: bool, end: SimTime) -> (SimTime, SimTime) {
+        let unsent = if reporting { Some(self.due) } else { self.next_due };
+        let unsent = (unsent.unwrap_or(end).min(end), end);
+        self.sent.front().copied().unwrap_or(unsent)
+    }
+
+    /// The agent hears at `now` that a report is due.
+    pub(super) fn report_due(&mut self, now: SimTime) {
+        self.due = self.next_due.take().map_or(now, |due| due.min(now));
+    }
+
+    /// When the next report is due.
+    pub(super) fn next_report(&mut self, due: SimTime) {
+        self.next_due = Some(due);
+    }
 }
 
 impl L3Agent {
@@ -131,6 +166,36 @@ impl L3Agent {
             let outcome = if answered { "answered" } else { "not answered in time" };
             trace.chains.push(chain(lane, ("report", outcome), (due, now), Vec::new()));
         }
+    }
+
+    /// The report that is due leaves.
+    pub(super) fn note_sent<G: Copy>(&mut self, engine: &mut Engine<G>) {
+        let times = (self.timeline.due, engine.now());
+        if engine.trace().is_some() {
+            self.timeline.sent.push_back(times);
+        }
+    }
+
+    /// A report reaches the server, which had the one before at `last`: why so late, if it is.
+    pub(super) fn note_arrival<G: Copy>(&mut self, engine: &mut Engine<G>, last: SimTime) {
+        let Some((due, sent)) = self.timeline.sent.pop_front() else { return };
+        let late = self.is_gap(engine.now().since(last));
+        if let (true, Some((trace, lane, now))) = (late, Self::traced(engine, self.reports_lane()))
+        {
+            let due = due.max(last);
+            let parts = vec![
+                ("until the report was due", due.since(last)),
+                (UNSENT, sent.since(due)),
+                ("on its way to the server, and in its queue", now.since(sent.max(due))),
+            ];
+            trace.span(lane, NO_REPORT, (last, now), 0);
+            trace.chains.push(chain(lane, (NO_REPORT, "the next came"), (last, now), parts));
+        }
+    }
+
+    /// Whether a time between two reports is a tenth longer than it should be.
+    pub(super) fn is_gap(&self, between: SimDuration) -> bool {
+        between.as_seconds() > 1.1 * self.config.liveness.report_interval.as_seconds()
     }
 
     /// Everything is done, and nobody waits any more for the answer to the last report.

@@ -22,6 +22,9 @@ use crate::statistics::Estimate;
 const TEMPLATE: &str = include_str!("template.html");
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
+/// From so many metrics on the main table is wider than a sheet of paper with letters of the usual
+/// size: each has two columns.
+const WIDE: usize = 7;
 /// The ending decides that everything is escaped.
 const NAME: &str = "report.html";
 
@@ -107,6 +110,9 @@ pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
         columns => headings(&columns, &scales),
         rows => named_rows(stored, &columns, &scales),
         what_if => what_if_table(stored, plots, &columns, &scales)?,
+        // A table with very many columns takes smaller letters on paper.
+        wide => columns.len() >= WIDE,
+        flat => plots::flat(stored).iter().map(|column| column.title()).collect::<Vec<_>>(),
         figures => pictures(plots, false)?,
         replays => pictures(plots, true)?,
         replication => stored.record.as_ref().map(|record| &record.replication),
@@ -114,6 +120,7 @@ pub fn html(stored: &Stored, plots: &[Plot]) -> Result<String, HtmlError> {
         attributions => columns.iter().filter_map(|c| attribution(stored, c)).collect::<Vec<_>>(),
         expectations => expectations(stored),
         sources => summary.sources,
+        changes => assumptions::changes(stored),
         assumptions => assumptions::groups(stored),
         command => command(&stored.manifest),
         file => manifest("/file"),

@@ -130,3 +130,56 @@ fn the_command_has_every_argument_that_changes_the_result() {
 fn the_same_results_give_the_same_page() {
     assert_eq!(report(&["a", "b"]), report(&["a", "b"]));
 }
+
+#[test]
+fn what_each_configuration_changes_stands_in_a_table() {
+    let mut stored = stored(vec![point(1, "pop 1024", &[]), point(2, "pop <128>", &[])], 12);
+    stored.manifest["resolved"] = serde_json::json!({
+        "components": { "orchagent": { "model": "orchagent", "deduplicate_notifications": true } },
+        "configurations": [
+            { "name": "pop 1024", "set": { "orchagent.pop_batch_size": 1024 } },
+            { "name": "pop <128>", "set": {
+                "orchagent.pop_batch_size": 128, "orchagent.deduplicate_notifications": false } },
+            { "name": "not run", "set": { "orchagent.mode": "async" } }
+        ]
+    });
+    let page = html(&stored, &[]).unwrap();
+    let section = page.split("<h2>What the configurations change</h2>").nth(1).unwrap();
+    let section = section.split("</section>").next().unwrap();
+    let row = |path: &str, cells: [&str; 3]| {
+        let cells = cells.map(|cell| format!("<td><code>{cell}</code></td>")).concat();
+        format!("<tr><td><code>{path}</code></td>{cells}</tr>")
+    };
+    for row in [
+        row("orchagent.pop_batch_size", ["1024", "1024", "128"]),
+        row("orchagent.deduplicate_notifications", ["true", "", "false"]),
+    ] {
+        assert!(section.contains(&row), "{row}: {section}");
+    }
+    assert!(section.contains("<th>pop &lt;128&gt;</th>") && !section.contains("not run"));
+}
+
+#[test]
+fn what_the_scenario_sets_is_not_pinned_down_by_a_source() {
+    let mut stored = stored(vec![point(1, "base", &[])], 12);
+    stored.manifest["resolved"] = serde_json::json!({
+        "components": { "orchagent": { "model": "orchagent", "pop_batch_size": 77 } }
+    });
+    let page = html(&stored, &[]).unwrap();
+    let group = page.split("<summary>Not pinned down by any source").nth(1).unwrap();
+    let group = group.split("</details>").next().unwrap();
+    let first = group.split("<tbody>").nth(1).unwrap().split("</tr>").next().unwrap();
+    for part in ["orchagent.pop_batch_size", "77", "set by the scenario"] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+}
+
+#[test]
+fn a_metric_that_is_always_zero_is_named_in_a_line() {
+    let mut stored = stored(vec![point(1, "a", &[]), point(2, "b", &[])], 12);
+    for values in stored.values.iter_mut().filter_map(|all| all.get_mut("loop_iterations")) {
+        values.fill(0.0);
+    }
+    let page = html(&stored, &plots(&stored, None, None)).unwrap();
+    assert!(page.contains("0 in every replication, and so without a picture: loop iterations."));
+}

@@ -77,6 +77,29 @@ impl Axis {
         Self { low: first as f64 * step, high: last as f64 * step, log: false, ticks }
     }
 
+    /// For what is counted: ticks at whole numbers only, as long as two of them are left.
+    #[must_use]
+    pub fn of_counts(self) -> Self {
+        let whole = |tick: &&(f64, String)| (tick.0 - tick.0.round()).abs() < 1e-9;
+        let ticks: Vec<(f64, String)> = self.ticks.iter().filter(whole).cloned().collect();
+        if ticks.len() < 2 {
+            return self;
+        }
+        let ticks = ticks.into_iter().map(|(value, _)| (value, short(value))).collect();
+        Self { ticks, ..self }
+    }
+
+    /// For figures that are whole numbers themselves: as long as one at least.
+    #[must_use]
+    pub fn of_whole_numbers(values: impl IntoIterator<Item = f64>) -> Self {
+        let axis = Self::for_figures(values);
+        if axis.log || axis.high - axis.low >= 1.0 {
+            return axis.of_counts();
+        }
+        let low = libm::floor(axis.low);
+        Self::linear(low, low + 1.0).of_counts()
+    }
+
     /// From `low` to `high` as they are, with round values between them.
     #[must_use]
     pub fn within(low: f64, high: f64) -> Self {
@@ -235,6 +258,18 @@ pub fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_have_whole_ticks() {
+        for most in [1.0, 2.0, 3.0, 4.0, 7.0, 12.0, 25.0, 130.0, 4e4] {
+            let axis = Axis::of_whole_numbers([0.0, most]);
+            assert!(axis.ticks.len() >= 2 && axis.high >= most, "{axis:?}");
+            assert!(axis.ticks.iter().all(|(value, _)| value.fract() == 0.0), "{axis:?}");
+        }
+        // Means of counts may lie close together.
+        assert_eq!(Axis::linear(0.0, 0.3).of_counts(), Axis::linear(0.0, 0.3));
+        assert!(Axis::linear(0.0, 2.0).of_counts().ticks.iter().all(|t| t.0.fract() == 0.0));
+    }
 
     fn labels(axis: &Axis) -> Vec<&str> {
         axis.ticks.iter().map(|tick| tick.1.as_str()).collect()

@@ -4,9 +4,10 @@
 use super::axis::Axis;
 use super::bars::row_names;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
-use super::frame::{Entry, LINE, Look, Panel, heading, legend};
+use super::frame::{Entry, LINE, Look, Panel, heading, legend, one_for_each};
 use super::style::{CURVE, HEIGHT, MARGIN, MOST_SERIES, MUTED, WIDTH, colour, dash};
 use super::sweep::capital;
+use crate::models::Unit;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn};
 
@@ -22,7 +23,12 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         all_samples.into_iter().partition(|sample| !sample.values.is_empty());
     let all = || samples.iter().flat_map(|sample| sample.values.iter().copied());
     let scale = Scale::for_axis(column.unit(), all());
-    let x = Axis::for_figures(all().map(|value| value * scale.factor()));
+    let figures = || all().map(|value| value * scale.factor());
+    let counted = column.unit() == Unit::Count && all().all(|value| value.fract() == 0.0);
+    let x = match counted && scale.factor() == 1.0 {
+        true => Axis::of_whole_numbers(figures()),
+        false => Axis::for_figures(figures()),
+    };
     let most = samples.iter().map(|sample| sample.values.len()).max().filter(|most| *most > 1)?;
 
     let mut drawing = Drawing::new((WIDTH, HEIGHT));
@@ -35,7 +41,12 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         let of = if known < all { format!(" (figure in {known} of {all})") } else { String::new() };
         Entry { look: Look::Curve(index), text: format!("{}{of}", sample.name) }
     };
-    let mut entries: Vec<Entry> = samples.iter().enumerate().map(entry).collect();
+    let first = |index: usize| {
+        let alike = |other: &Sample| other.values == samples[index].values;
+        samples.iter().position(alike).unwrap_or(index)
+    };
+    let all_entries: Vec<Entry> = samples.iter().enumerate().map(entry).collect();
+    let mut entries = one_for_each(all_entries, first);
     let none = |sample: &Sample| Entry {
         look: Look::Missing(MUTED),
         text: format!("{}: no figure", sample.name),
@@ -56,7 +67,8 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         let outer = Area { left, top: top + LINE + 4.0, right, bottom: HEIGHT - MARGIN + 6.0 };
         let panel = Panel::draw(&mut drawing, outer, x.clone(), y, &x_title);
         panel.data(&mut drawing, |drawing| {
-            for (index, sample) in samples.iter().enumerate() {
+            let curves = samples.iter().enumerate().filter(|(index, _)| first(*index) == *index);
+            for (index, sample) in curves {
                 let values: Vec<f64> =
                     sample.values.iter().map(|value| value * scale.factor()).collect();
                 let points = steps(&panel, &values, tail);

@@ -115,6 +115,22 @@ pub fn swatches(names: &[String], colours: &[RGBColor]) -> Vec<Entry> {
     names.iter().zip(colours).map(entry).collect()
 }
 
+/// One entry for curves that lie on each other: `first` says which of them is drawn.
+#[must_use]
+pub fn one_for_each(entries: Vec<Entry>, first: impl Fn(usize) -> usize) -> Vec<Entry> {
+    let mut kept: Vec<(usize, Entry)> = Vec::new();
+    for (index, entry) in entries.into_iter().enumerate() {
+        match kept.iter_mut().find(|(known, _)| *known == first(index)) {
+            Some((_, known)) => {
+                known.text.push_str(" = ");
+                known.text.push_str(&entry.text);
+            }
+            None => kept.push((index, entry)),
+        }
+    }
+    kept.into_iter().map(|(_, entry)| entry).collect()
+}
+
 /// The entries of a legend above the data, by lines: each with where it begins.
 fn legend_rows(entries: &[Entry]) -> Vec<Vec<(&Entry, f64)>> {
     let mut rows: Vec<Vec<(&Entry, f64)>> = vec![Vec::new()];

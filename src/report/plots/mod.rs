@@ -159,12 +159,14 @@ pub struct Plot {
 pub fn plots(stored: &Stored, kind: Option<Kind>, metric: Option<&str>) -> Vec<Plot> {
     let main = stored.main_columns();
     let columns = columns(stored);
+    let flat = flat(stored);
     let wanted = |column: &&&StoredColumn| metric.is_none_or(|name| column.name == name);
     let kinds = || Kind::ALL.into_iter().filter(|known| kind.is_none_or(|kind| kind == *known));
     // Of a metric that is not in the main table there is no more than what was measured.
     let has = |column: &StoredColumn, own: Kind| match own {
         Kind::Calibration => true,
-        // Where nothing varies it is drawn only when it is asked for.
+        // What is always 0, or does not vary, is drawn only when it is asked for.
+        _ if kind.is_none() && metric.is_none() && flat.contains(&column) => false,
         Kind::Distribution if kind.is_none() && distribution::is_flat(stored, column) => false,
         _ => main.contains(&column),
     };
@@ -187,6 +189,19 @@ pub fn plots(stored: &Stored, kind: Option<Kind>, metric: Option<&str>) -> Vec<P
         plots.extend(kinds().flat_map(|kind| kind.of_replication(record, kind.name(), &parts)));
     }
     plots
+}
+
+/// The metrics of the main table that are 0 in every replication, of which a picture would say nothing.
+#[must_use]
+pub fn flat(stored: &Stored) -> Vec<&StoredColumn> {
+    let zero = |column: &&StoredColumn| {
+        let mut points = 0..stored.summary.points.len();
+        points.all(|point| {
+            let values = stored.values(point, &column.name);
+            !values.is_empty() && values.iter().all(|value| *value == 0.0)
+        })
+    };
+    stored.main_columns().into_iter().filter(zero).collect()
 }
 
 /// The metrics that pictures can be of: those of the main table, and those that were measured.

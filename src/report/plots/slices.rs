@@ -10,7 +10,8 @@ use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{DOT, Entry, LINE, Look, Panel, heading, legend_above};
 use super::pages::{Pages, joined};
 use super::style::{HEIGHT, MARGIN, MUTED, TEXT, WIDTH, clipped, colour};
-use super::sweep::{Series, Swept, capital, curve, entries, series, short_path};
+use super::sweep::{Series, Swept, capital, curve, entries, same_curve, series, short_path};
+use crate::models::Unit;
 use crate::quantities::duration::parse_duration;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
@@ -113,6 +114,7 @@ fn draw(
     let scale = Scale::for_axis(column.unit(), figures.iter().copied());
     let factor = scale.factor();
     let y = Axis::for_figures(figures.into_iter().map(|value| value * factor));
+    let y = if column.unit() == Unit::Count { y.of_counts() } else { y };
 
     let legend = legend_entries(stored, slices, metric, &y, factor, lines);
     let ids = |of: &dyn Fn(f64) -> bool| -> BTreeSet<&str> {
@@ -141,6 +143,9 @@ fn draw(
             let panel = Panel::draw(&mut drawing, area, x, y.clone(), &title);
             panel.data(&mut drawing, |drawing| {
                 for (index, series) in slice.series.iter().enumerate() {
+                    if lines && first_alike(slices, index, metric) < index {
+                        continue;
+                    }
                     if lines {
                         curve(drawing, &panel, index, series, metric, factor);
                     } else {
@@ -165,13 +170,26 @@ fn legend_entries(
     if lines {
         let series = slices.iter().flat_map(|slice| &slice.series);
         let points: Vec<_> = series.flat_map(|series| &series.points).map(|p| p.1).collect();
-        return entries(stored, &first.series, &points, metric, y, factor);
+        let of = |index| first_alike(slices, index, metric);
+        return entries(stored, &first.series, &points, metric, (y, factor), of);
     }
     let named = |(index, series): (usize, &Series<'_>)| Entry {
         look: Look::Dot(colour(index)),
         text: if series.name.is_empty() { "mean".to_owned() } else { series.name.clone() },
     };
     first.series.iter().take(MOST_BASES).enumerate().map(named).collect()
+}
+
+/// The first of the series that has the same curves in all panels as the series number `index`.
+fn first_alike(slices: &[Slice<'_>], index: usize, metric: &str) -> usize {
+    let alike = |first: &usize| {
+        let pairs = slices.iter().map(|slice| (slice.series.get(*first), slice.series.get(index)));
+        pairs.into_iter().all(|pair| match pair {
+            (Some(one), Some(other)) => same_curve(one, other, metric),
+            _ => false,
+        })
+    };
+    (0..index).find(alike).unwrap_or(index)
 }
 
 /// An axis for many values, with round ticks and their unit.

@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::axis::{Axis, short};
 use super::drawing::{Area, Drawing, Mark, Place};
 use super::frame::{
-    Entry, Look, MISSING, Panel, heading, legend, legend_capacity, measured, missing,
+    Entry, Look, MISSING, Panel, heading, legend, legend_capacity, measured, missing, one_for_each,
 };
 use super::pages::{Pages, joined};
 use super::style::{BAND, CURVE, EXPECTED, HEIGHT, MARGIN, MUTED, WIDTH, colour, dash};
+use crate::models::Unit;
 use crate::quantities::duration::parse_duration;
 use crate::quantities::rate::parse_rate;
 use crate::report::number::Scale;
@@ -97,6 +98,8 @@ fn number(value: &Value) -> Option<f64> {
 pub struct Series<'s> {
     /// The configuration; empty for the components as they stand.
     pub name: String,
+    /// The same without the value that it has of what is swept: `8 workers` on an axis of workers.
+    pub title: String,
     /// Each point with its place on the axis, in rising order.
     pub points: Vec<(f64, &'s StoredPoint)>,
 }
@@ -110,13 +113,28 @@ pub fn series<'s>(swept: &Swept, points: impl Iterator<Item = &'s StoredPoint>) 
         let name = point.base().to_owned();
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push((x, point)),
-            None => all.push(Series { name, points: vec![(x, point)] }),
+            None => {
+                let title = without_swept(&name, &swept.path);
+                all.push(Series { name, title, points: vec![(x, point)] });
+            }
         }
     }
     for series in &mut all {
         series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
     all
+}
+
+/// `name` without the words that say how much it has of what `path` ends with.
+fn without_swept(name: &str, path: &str) -> String {
+    let last = path.rsplit('.').next().unwrap_or(path).replace('_', " ");
+    let says = |part: &&str| {
+        let (number, what) = part.trim().split_once(' ').unwrap_or((part, ""));
+        let what = what.strip_suffix('s').unwrap_or(what);
+        number.parse::<f64>().is_ok() && what == last.strip_suffix('s').unwrap_or(&last)
+    };
+    let kept: Vec<&str> = name.split(", ").filter(|part| !says(part)).collect();
+    kept.join(", ")
 }
 
 /// What an expectation allows and what was measured, where the point it speaks of is on the axis.
@@ -179,6 +197,7 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Vec<Drawing>
     // The unit suits all that the axis shows, not the means alone.
     let scale = Scale::for_axis(column.unit(), figures().chain(bounds()));
     let y = Axis::for_figures(figures().chain(bounds()).map(|value| value * scale.factor()));
+    let y = if column.unit() == Unit::Count { y.of_counts() } else { y };
     let pages = Pages::new(all.len(), MOST_CURVES);
     pages.draw(|note, page| {
         Page { stored, column, swept: &swept, scale, y: &y }.draw(note, &all[page])
@@ -206,7 +225,8 @@ impl Page<'_> {
         let top = heading(&mut drawing, &title, &joined(&[note, &what, &missing]));
         let points: Vec<&StoredPoint> =
             all.iter().flat_map(|series| &series.points).map(|(_, point)| *point).collect();
-        let mut entries = entries(self.stored, all, &points, metric, self.y, factor);
+        let first = |index| first_alike(all, index, metric);
+        let mut entries = entries(self.stored, all, &points, metric, (self.y, factor), first);
         if !allowed.is_empty() {
             let text = "range expected of the mean".to_owned();
             entries.push(Entry { look: Look::Fill(EXPECTED, 0.35), text });
@@ -218,7 +238,8 @@ impl Page<'_> {
         let panel = Panel::draw(&mut drawing, outer, swept.axis(), self.y.clone(), &swept.path);
         panel.data(&mut drawing, |drawing| {
             allowed.iter().for_each(|allowed| range(drawing, &panel, allowed, factor));
-            for (index, series) in all.iter().enumerate() {
+            let drawn = |index: &usize| first(*index) == *index;
+            for (index, series) in all.iter().enumerate().filter(|(index, _)| drawn(index)) {
                 curve(drawing, &panel, index, series, metric, factor);
             }
             for (x, (low, high)) in allowed.iter().filter_map(|a| Some((a.x, a.measured?))) {
@@ -236,8 +257,8 @@ fn without_value(swept: &Swept, all: &[Series<'_>], metric: &str) -> String {
     let text = |series: &Series<'_>, x: f64| {
         let value = swept.values.iter().find(|(_, place, _)| *place == x);
         let value = value.map_or("", |(.., text)| text.as_str());
-        let named = all.len() > 1 && !series.name.is_empty();
-        if named { format!("{value} ({})", series.name) } else { value.to_owned() }
+        let named = all.len() > 1 && !series.title.is_empty();
+        if named { format!("{value} ({})", series.title) } else { value.to_owned() }
     };
     let points = all.iter().flat_map(|series| series.points.iter().map(move |p| (series, p)));
     let missing =
@@ -264,20 +285,39 @@ fn has_p95(points: &[&StoredPoint], metric: &str, y: &Axis, factor: f64) -> bool
     points.iter().any(|p| apart(y, figure(p, Figure::Mean), figure(p, Figure::P95)))
 }
 
-/// What the legend says of the curves: no more than there is to see of `points` on an axis `y`.
+/// The first of the series whose curve is that of the series number `index`.
+fn first_alike(all: &[Series<'_>], index: usize, metric: &str) -> usize {
+    all[..index].iter().position(|one| same_curve(one, &all[index], metric)).unwrap_or(index)
+}
+
+/// Whether two curves lie on each other, with their intervals.
+pub fn same_curve(one: &Series<'_>, other: &Series<'_>, metric: &str) -> bool {
+    let bits = |point: &StoredPoint| {
+        let mean = point.figure(metric, Figure::Mean);
+        let p95 = point.figure(metric, Figure::P95).value;
+        [mean.value, mean.interval.low, mean.interval.high, p95].map(f64::to_bits)
+    };
+    let curve = |series: &Series<'_>| -> Vec<(u64, [u64; 4])> {
+        series.points.iter().map(|(x, point)| (x.to_bits(), bits(point))).collect()
+    };
+    curve(one) == curve(other)
+}
+
+/// What the legend says of the curves, of which `first` says which is drawn for each: no more than there is to see of `points` on an axis `y`.
 pub fn entries(
     stored: &Stored,
     all: &[Series<'_>],
     points: &[&StoredPoint],
     metric: &str,
-    y: &Axis,
-    factor: f64,
+    (y, factor): (&Axis, f64),
+    first: impl Fn(usize) -> usize,
 ) -> Vec<Entry> {
     let named = |(index, series): (usize, &Series<'_>)| {
-        let name = if series.name.is_empty() { "mean" } else { series.name.as_str() };
+        let name = if series.title.is_empty() { "mean" } else { series.title.as_str() };
         Entry { look: Look::Curve(index), text: name.to_owned() }
     };
-    let mut entries: Vec<Entry> = all.iter().enumerate().map(named).collect();
+    let named: Vec<Entry> = all.iter().enumerate().map(named).collect();
+    let mut entries = one_for_each(named, first);
     let interval = |point: &StoredPoint| point.figure(metric, Figure::Mean).interval;
     let ends = points.iter().map(|point| interval(point));
     if ends.into_iter().any(|ends| apart(y, ends.low * factor, ends.high * factor)) {

@@ -92,7 +92,9 @@ fn axis_of(level: &Level) -> Axis {
     let values = level.steps.iter().map(|step| step.1);
     let most = values.clone().fold(0.0, f64::max);
     let least = values.fold(0.0, f64::min);
-    let mut axis = Axis::linear(least, if most > least { most } else { least + 1.0 });
+    let axis = Axis::linear(least, if most > least { most } else { least + 1.0 });
+    let counted = level.steps.iter().all(|step| step.1.fract() == 0.0);
+    let mut axis = if counted { axis.of_counts() } else { axis };
     // A label that stands alone needs no decimals of the ticks that are not shown.
     axis.ticks.iter_mut().for_each(|tick| tick.1 = short(tick.0));
     axis

@@ -139,3 +139,66 @@ fn curves_that_do_not_fit_into_one_picture_go_on_in_the_next_with_the_same_axis(
     let highest = |plot: &Plot| plot.drawing.panels[0].0.top;
     assert!(drawn.iter().all(|plot| highest(plot) == highest(&drawn[0])));
 }
+
+#[test]
+fn curves_that_lie_on_each_other_share_an_entry_of_the_legend() {
+    let mut eras = swept("era A, ", &[32, 64, 128]);
+    eras.extend(swept("era B, ", &[32, 64, 128]));
+    let mut results = stored(eras, 12);
+    let legend = |results: &Stored| {
+        let drawn = plots(results, Some(Kind::Sweep), Some("packet_loss_duration"));
+        let curves =
+            |mark: &&Mark| matches!(mark, Mark::Line { width, .. } if *width == style::CURVE);
+        let lines = drawn[0].drawing.marks.iter().filter(curves).count();
+        let named = |text: &String| text.starts_with("era ");
+        (texts(&drawn[0]).into_iter().filter(named).collect::<Vec<_>>(), lines)
+    };
+    let (apart, lines) = legend(&results);
+    assert_eq!(apart, ["era A", "era B"]);
+    results.summary.points.iter_mut().for_each(|point| point.set_all(3.0));
+    // A curve less in the panel, and one in the legend.
+    assert_eq!(legend(&results), (vec!["era A = era B".to_owned()], lines - 2));
+
+    let mut results = stored(named(&["pop 1024", "pop 128"]), 12);
+    results.values[1] = results.values[0].clone();
+    let drawn = plots(&results, Some(Kind::Distribution), Some("packet_loss_duration"));
+    assert!(texts(&drawn[0]).contains(&"pop 1024 = pop 128".to_owned()), "{:?}", texts(&drawn[0]));
+}
+
+#[test]
+fn what_is_always_zero_is_drawn_only_when_it_is_asked_for() {
+    let mut results = stored(named(&["pop 1024", "pop 128"]), 12);
+    for values in results.values.iter_mut().filter_map(|all| all.get_mut("loop_iterations")) {
+        values.fill(0.0);
+    }
+    results.summary.points.iter_mut().for_each(|point| point.set_one("loop_iterations", 0.0));
+    assert_eq!(
+        flat(&results).iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
+        ["loop_iterations"]
+    );
+    let of = |metric: Option<&str>| {
+        let drawn = plots(&results, None, metric);
+        drawn.into_iter().filter(|plot| plot.metric == "loop_iterations").count()
+    };
+    assert_eq!(of(None), 0);
+    assert!(of(Some("loop_iterations")) > 0);
+}
+
+#[test]
+fn a_curve_over_an_axis_is_not_called_by_one_value_of_it() {
+    let points = |base: &str| {
+        let one = |(size, id): (u64, u64)| {
+            let name = format!("{base}, agent.workers={size}");
+            point(id, &name, &[("agent.workers", size)])
+        };
+        [1, 4, 16].into_iter().zip(100..).map(one).collect::<Vec<_>>()
+    };
+    let legend = |base: &str| {
+        let drawn =
+            plots(&stored(points(base), 12), Some(Kind::Sweep), Some("packet_loss_duration"));
+        texts(&drawn[0])
+    };
+    let has = |base: &str, name: &str| legend(base).iter().any(|text| text == name);
+    assert!(has("busy host, 8 workers", "busy host") && has("8 workers", "mean"));
+    assert!(has("8 routers", "8 routers"), "{:?}", legend("8 routers"));
+}
