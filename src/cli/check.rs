@@ -86,7 +86,7 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, CliError> {
             .map(|checked| Suite { report: checked.report(), failures: checked.failures })
             .collect();
         let written = folder.write(&name, junit(&suites).as_bytes());
-        written.map_err(|error| Problem::Write { folder: folder.path().to_owned(), error })?;
+        written.map_err(|error| Problem::WriteFile { folder: folder.path().to_owned(), error })?;
     }
     let judgements = || all.iter().flat_map(|checked| &checked.judgements);
     let missed = judgements().any(|j| matches!(j.verdict, Verdict::Missed | Verdict::Undecided));
