@@ -135,6 +135,13 @@ pub enum Problem {
         #[source]
         error: io::Error,
     },
+    #[error("{} cannot be written", file.display())]
+    #[diagnostic(help("nothing was simulated; name a file in a folder that can be written to"))]
+    NoFile {
+        file: PathBuf,
+        #[source]
+        error: io::Error,
+    },
     #[error("{} has rows that this convsim cannot go on from", folder.display())]
     #[diagnostic(help(
         "nothing was simulated; --fresh runs everything anew and replaces them, --output chooses \
