@@ -1,5 +1,6 @@
 //! `convsim check`: whether what scenarios expect comes out.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -87,7 +88,7 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, CliError> {
             .map(|checked| Suite { report: checked.report(), failures: checked.failures })
             .collect();
         let written = folder.write(&name, junit(&suites).as_bytes());
-        written.map_err(|error| Problem::Write { folder: folder.path().to_owned(), error })?;
+        written.map_err(|error| Problem::WriteFile { folder: folder.path().to_owned(), error })?;
     }
     let judgements = || all.iter().flat_map(|checked| &checked.judgements);
     let missed = judgements().any(|j| matches!(j.verdict, Verdict::Missed | Verdict::Undecided));
@@ -193,6 +194,13 @@ fn scenario_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
             files.push(path.clone());
         }
     }
+    let known = |file: &PathBuf| fs::canonicalize(file).unwrap_or_else(|_| file.clone());
+    let mut seen = BTreeSet::new();
+    if let Some(file) = files.iter().find(|file| !seen.insert(known(file))) {
+        let problem = format!("{} is given twice", file.display());
+        let allowed = "each scenario once, by itself or in a folder".to_owned();
+        return Err(Problem::Argument { problem, allowed }.into());
+    }
     Ok(files)
 }
 
@@ -215,7 +223,7 @@ fn files_of_folder(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 fn prepare_junit(file: &Path) -> Result<(ResultFolder, String), CliError> {
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new(".")).to_owned();
-    let failed = |error| Problem::Folder { folder: folder.clone(), error };
+    let failed = |error| Problem::NoFile { file: file.to_owned(), error };
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.filter(|_| !file.is_dir()).ok_or_else(|| {
         failed(std::io::Error::new(std::io::ErrorKind::IsADirectory, "it names no file"))

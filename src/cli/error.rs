@@ -110,15 +110,18 @@ pub enum Problem {
     #[error("the scenario has no configuration \"{name}\"")]
     #[diagnostic(help("it has {known}"))]
     UnknownConfiguration { name: String, known: String },
-    #[error("{names} are not two scenario files, nor two folders of results")]
+    #[error("{names} are not two scenario files, nor two folders of results{}", absent(missing))]
     #[diagnostic(help(
         "compare FILE A B compares two configurations, compare FILE FILE two scenarios, compare \
          DIR DIR the results that convsim run stored"
     ))]
-    NothingToCompare { names: String },
-    #[error("the two sides have not all of these configurations in common")]
+    NothingToCompare { names: String, missing: Vec<String> },
+    #[error(
+        "the two sides have {} of these configurations in common",
+        if *none { "none" } else { "not all" }
+    )]
     #[diagnostic(help("A has {first}; B has {second}"))]
-    NothingInCommon { first: String, second: String },
+    NothingInCommon { first: String, second: String, none: bool },
     #[error("\"{text}\" is no threshold")]
     #[diagnostic(help(
         "write METRIC.STATISTIC:+N% or :-N%, for instance 'convergence_time.p99:+5%'; the \
@@ -131,6 +134,30 @@ pub enum Problem {
          p95 or p99, or run both with one seed"
     ))]
     ExtremeOfOthers { text: String },
+    #[error("writing to {} failed", folder.display())]
+    #[diagnostic(help("nothing is half written; name a file in a folder that can be written to"))]
+    WriteFile {
+        folder: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("{} cannot be written", file.display())]
+    #[diagnostic(help("nothing was simulated; name a file in a folder that can be written to"))]
+    NoFile {
+        file: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("{} has rows that this convsim cannot go on from", folder.display())]
+    #[diagnostic(help(
+        "nothing was simulated; --fresh runs everything anew and replaces them, --output chooses \
+         another folder"
+    ))]
+    Damaged {
+        folder: PathBuf,
+        #[source]
+        error: io::Error,
+    },
     #[error("{problem}")]
     #[diagnostic(help("{allowed}"))]
     Argument { problem: String, allowed: String },
@@ -152,11 +179,21 @@ pub enum Problem {
     Report(html::HtmlError),
     #[error("no such picture can be made from {}", folder.display())]
     #[diagnostic(help(
-        "sweep needs points with one swept parameter, heat-map with two, attribution a metric \
-         with parts, difference two configurations, distribution two replications, timeline and gantt a run without \
+        "sweep needs points with a swept parameter, heat-map a grid of two, attribution a metric \
+         with parts, difference two configurations, distribution two replications, calibration \
+         expectations or recordings of what was measured, timeline and gantt a run without \
          --no-plots"
     ))]
     NoPlots { folder: PathBuf },
+}
+
+/// Which of several are not there, to go on with.
+fn absent(missing: &[String]) -> String {
+    let is = if missing.len() == 1 { "does" } else { "do" };
+    match missing {
+        [] => String::new(),
+        names => format!(": {} {is} not exist", names.join(" and ")),
+    }
 }
 
 /// The first few of `lines`, one a line.

@@ -183,6 +183,9 @@ pub fn refused(path: &Path, error: StoreError) -> CliError {
     match error {
         StoreError::Locked => Problem::Locked { folder },
         StoreError::Changed(differences) => Problem::Changed { folder, differences },
+        StoreError::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Problem::Damaged { folder, error }
+        }
         StoreError::Io(error) => Problem::Folder { folder, error },
     }
     .into()
@@ -362,9 +365,14 @@ pub fn write_results(
     let manifest = pretty(&manifest::manifest(scenario, recorded));
     // A manifest stands for a complete set of files: that of an earlier run goes first, the new one
     // comes last.
+    let unchanged = [("summary.json", &summary), ("manifest.json", &manifest)]
+        .into_iter()
+        .all(|(name, text)| folder.holds(name, text.as_bytes()));
     folder.remove("manifest.json").map_err(failed)?;
-    folder.remove(timeline::FILE).map_err(failed)?;
-    folder.remove_pictures().map_err(failed)?;
+    if !(results.no_plots && unchanged) {
+        folder.remove(timeline::FILE).map_err(failed)?;
+        folder.remove_pictures().map_err(failed)?;
+    }
     rows.finish().and_then(|file| file.finish()).map_err(failed)?;
     table.finish().and_then(|file| file.finish()).map_err(failed)?;
     folder.write("summary.csv", &summary_rows).map_err(failed)?;
@@ -372,23 +380,13 @@ pub fn write_results(
     folder.write("manifest.json", manifest.as_bytes()).map_err(failed)?;
     folder.sync().map_err(failed)?;
     let mut answer = String::new();
-    if !results.no_plots {
-        let mut stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
+    let answered = !results.quiet && results.format == Format::Table;
+    if answered || !results.no_plots {
+        let stored = Stored::read(folder.path()).map_err(Problem::Stored)?;
         answer = format!("\n{}", answer::terminal(&stored));
-        stored.record = replication::typical(scenario, &stored);
-        if let Some(record) = &stored.record {
-            folder.write(timeline::FILE, record.json().as_bytes()).map_err(failed)?;
-            if record.ends_early && !results.quiet {
-                eprintln!(
-                    "{}: the pictures of one replication end early: its record is full, with \
-                     {MOST_RECORDS} entries",
-                    scenario.name
-                );
-            }
+        if !results.no_plots {
+            draw(scenario, stored, folder, results.quiet)?;
         }
-        let plots = plots(&stored, None, None);
-        plot::write(&plots, folder.path())?;
-        super::report::write(&stored, &plots, folder.path())?;
     }
 
     match (!results.quiet).then_some(results.format) {
@@ -428,6 +426,30 @@ fn of_scenario(rows: &[u8], name: &str, heading: bool) -> io::Result<Vec<u8>> {
         }
     }
     writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// The pictures and the report of the results in `folder`.
+fn draw(
+    scenario: &Scenario,
+    mut stored: Stored,
+    folder: &ResultFolder,
+    quiet: bool,
+) -> Result<(), CliError> {
+    stored.record = replication::typical(scenario, &stored);
+    if let Some(record) = &stored.record {
+        let written = folder.write(timeline::FILE, record.json().as_bytes());
+        written.map_err(|error| write_error(folder, error))?;
+        if record.ends_early && !quiet {
+            eprintln!(
+                "{}: the pictures of one replication end early: its record is full, with \
+                     {MOST_RECORDS} entries",
+                scenario.name
+            );
+        }
+    }
+    let plots = plots(&stored, None, None);
+    plot::write(&plots, folder.path())?;
+    super::report::write(&stored, &plots, folder.path())
 }
 
 fn report_determinism(scenario: &Scenario, quiet: bool) -> Result<Outcome, CliError> {

@@ -250,7 +250,7 @@ fn write(timeline: Timeline<'_>, file: &Path) -> Result<(), CliError> {
         write_chrome(timeline, &mut output)?;
         output.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
     };
-    save().map_err(|error| Problem::Write { folder, error }.into())
+    save().map_err(|error| Problem::WriteFile { folder, error }.into())
 }
 
 /// The folder of a file.

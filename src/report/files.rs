@@ -68,6 +68,12 @@ impl ResultFolder {
         file.finish()
     }
 
+    /// Whether the file `name` has just this content.
+    #[must_use]
+    pub fn holds(&self, name: &str, content: &[u8]) -> bool {
+        fs::read(self.0.join(name)).is_ok_and(|there| there == content)
+    }
+
     /// Removes the file `name` if it is there.
     ///
     /// # Errors

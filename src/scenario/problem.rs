@@ -337,6 +337,10 @@ impl Problem {
                     _ => "--set path=value".to_owned(),
                 },
             ),
+            Self::BadRange { text, reason } if reason.contains("more ") => (
+                format!("\"{}\" is too long: {reason}", clip(text, 80)),
+                "fewer values, for instance with :log2 or :linear:9 behind the ends".to_owned(),
+            ),
             Self::BadRange { text, reason } => (
                 format!("\"{}\" is not a range: {reason}", clip(text, 80)),
                 "1..8, 32..4096:log2, 0.1..0.9:linear:9, 1..1000:log:7:whole, or with units \

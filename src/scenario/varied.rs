@@ -52,7 +52,11 @@ impl Varied {
         };
         let values = if written.contains("..") {
             let span = Span::read(&written, takes_whole_numbers(*kind, &read));
-            span.map(Values::Range).map_err(|problem| wrong(&problem.text().0))?
+            let span = span.map_err(|problem| wrong(&problem.text().0))?;
+            if span.value(0.0) == span.value(1.0) {
+                return Err(wrong("it has one value only"));
+            }
+            Values::Range(span)
         } else {
             let value = |text: &str| {
                 let text = text.trim();

@@ -15,6 +15,7 @@ use crate::report::comparison::{
 use crate::report::markdown::escaped;
 use crate::report::terminal::wrapped;
 use crate::scenario::{Scenario, Statistic};
+use crate::wording::{counted, visible};
 use clap::Args;
 use serde_json::json;
 
@@ -97,7 +98,10 @@ pub fn compare(arguments: &Arguments) -> Result<Outcome, CliError> {
         None if arguments.file.is_file() && second.is_file() => files(arguments, second, &metrics)?,
         None => {
             let names = format!("{} and {}", arguments.file.display(), arguments.first);
-            return Err(Problem::NothingToCompare { names }.into());
+            let missing =
+                [arguments.file.as_path(), second].into_iter().filter(|path| !path.exists());
+            let missing: Vec<String> = missing.map(|path| path.display().to_string()).collect();
+            return Err(Problem::NothingToCompare { names, missing }.into());
         }
     };
     answer(arguments, &question, &fail_on)
@@ -173,15 +177,20 @@ impl Arguments {
             .collect();
         let missing = self.configurations.iter().find(|name| matches.iter().all(|m| m.0 != **name));
         if matches.is_empty() || missing.is_some() {
-            let known = |names: &[String]| names.join(", ");
+            let known = |names: &[String]| {
+                let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+                quoted.join(", ")
+            };
+            let none = matches.is_empty();
             let (first, second) = (known(first), known(second));
-            return Err(Problem::NothingInCommon { first, second }.into());
+            return Err(Problem::NothingInCommon { first, second, none }.into());
         }
         for (names, others, side) in [(first, second, "A"), (second, first, "B")] {
             let alone = names.iter().filter(|name| wanted(name) && !others.contains(name));
             let alone: Vec<&str> = alone.map(String::as_str).collect();
             if !alone.is_empty() {
-                eprintln!("only in {side}: {}", alone.join(", "));
+                let alone: Vec<String> = alone.iter().map(|name| format!("\"{name}\"")).collect();
+                eprintln!("only in {side}: {}", visible(&alone.join(", ")));
             }
         }
         Ok(matches)
@@ -260,19 +269,27 @@ fn show(
     blocks: &[(&str, &[Compared])],
     exceeded: &[(String, String, Exceeded)],
 ) -> Result<(), CliError> {
-    let pairs = blocks.iter().flat_map(|(_, compared)| compared.iter().map(|c| c.pairs));
+    let of = |compared: &Compared| compared.pairs * question.first.replications_of(compared);
+    let pairs = blocks.iter().flat_map(|(_, compared)| compared.iter().map(of));
     let replications = pairs.max().unwrap_or(0);
+    let antithetic = match question.first.is_antithetic() {
+        true => ", antithetic two by two",
+        false => "",
+    };
     let how = match pairing {
-        Pairing::Paired => format!("{replications} pairs of replications"),
+        Pairing::Paired => {
+            format!("{} of replications{antithetic}", counted(replications, "pair"))
+        }
         Pairing::Independent => {
-            format!("{replications} replications of each, independent (Welch)")
+            let each = counted(replications, "replication");
+            format!("{each} of each{antithetic}, independent (Welch)")
         }
     };
     let percent = question.confidence * 100.0;
     if arguments.format == Format::Csv {
         let rows = comparison_csv(blocks).map_err(Problem::Start)?;
         for (threshold, name, _) in exceeded {
-            eprintln!("exceeded: {threshold} {name}");
+            eprintln!("{}", visible(&format!("exceeded: {threshold} {name}")));
         }
         return print(&String::from_utf8_lossy(&rows));
     }

@@ -1,8 +1,9 @@
 //! One side of a comparison: figures that are simulated, or that were stored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use crate::experiment::comparison::Compared;
 use crate::experiment::store::seed_scheme;
 use crate::experiment::{self, Batch, KeptValues, RowSink, Status};
 use crate::models::Unit;
@@ -76,8 +77,9 @@ impl Side {
             let column = known().position(|known| known == *name);
             needed.push(column.ok_or_else(|| unknown_metric(name, known()))?);
         }
-        needed.sort_by_key(|column| (!main.contains(column), *column));
-        needed.dedup();
+        // In the order of the main table, each once.
+        let mut seen = HashSet::new();
+        needed.retain(|column| seen.insert(*column));
         let mut kept = KeptValues::of(&columns, points, &needed);
         let replications = scenario.run.replications;
         let batches: Vec<Batch> =
@@ -122,7 +124,9 @@ impl Side {
         let manifest = &stored.manifest;
         let antithetic = manifest.pointer("/run/antithetic").and_then(Value::as_bool);
         let group = if antithetic == Some(true) { 2 } else { 1 };
-        let figures = all().filter(|column| names.contains(&column.name)).map(|column| {
+        let mut columns: Vec<_> = all().filter(|column| names.contains(&column.name)).collect();
+        columns.sort_by_key(|column| names.iter().position(|name| *name == column.name));
+        let figures = columns.into_iter().map(|column| {
             let of = |point: &HashMap<String, Vec<f64>>| {
                 point.get(&column.name).cloned().unwrap_or_default()
             };
@@ -169,6 +173,17 @@ impl Side {
     /// The figures of a metric.
     pub fn figures(&self, metric: &str) -> Option<&Figures> {
         self.figures.iter().find(|figures| figures.metric == metric)
+    }
+
+    /// How many replications each of the values that were compared stands for.
+    pub fn replications_of(&self, compared: &Compared) -> u64 {
+        let group = self.figures(&compared.metric).map_or(1, |figures| figures.group);
+        if compared.unit == Unit::Probability { 1 } else { group as u64 }
+    }
+
+    /// Whether replications are antithetic.
+    pub fn is_antithetic(&self) -> bool {
+        self.figures.iter().any(|figures| figures.group > 1)
     }
 
     /// Whether replication r of both has the same random numbers.

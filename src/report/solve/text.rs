@@ -183,10 +183,21 @@ fn solution_notes(report: &SolveReport<'_>, searched: &Searched<'_>) -> Vec<Stri
     let solution = searched.solution;
     let scale = report.scale(solution);
     let mut notes = Vec::new();
-    if let Some(step) = &solution.across {
-        notes.push(format!("{}, over pairs of replications", step_text(searched, scale, step)));
+    let told = match &solution.shape {
+        Shape::Mixed { rise, fall } => vec![(rise.from, rise.to), (fall.from, fall.to)],
+        _ => Vec::new(),
+    };
+    // A change that the shape tells of is not told twice, with two intervals.
+    if let Some(step) =
+        solution.across.as_ref().filter(|step| !told.contains(&(step.from, step.to)))
+    {
+        notes.push(format!(
+            "{} at {}, over pairs of replications",
+            step_text(searched, scale, step),
+            percent(report.settings.confidence)
+        ));
     }
-    notes.push(shape_text(searched, scale));
+    notes.push(shape_text(searched, scale, report.settings.confidence));
     notes.extend(alike_text(searched));
     let all: usize = solution.probes.iter().map(|probe| probe.figures.len()).sum();
     let cut: usize = solution.probes.iter().map(Probe::cut).sum();
@@ -244,7 +255,7 @@ fn step_text(searched: &Searched<'_>, scale: Scale, step: &Step) -> String {
     )
 }
 
-fn shape_text(searched: &Searched<'_>, scale: Scale) -> String {
+fn shape_text(searched: &Searched<'_>, scale: Scale, confidence: f64) -> String {
     let solution = searched.solution;
     if solution.steps.is_empty() {
         return "there is one value only".to_owned();
@@ -252,9 +263,10 @@ fn shape_text(searched: &Searched<'_>, scale: Scale) -> String {
     if let Shape::Mixed { rise, fall } = &solution.shape {
         let tried = if solution.tried_all { "; so all values were tried" } else { "" };
         return format!(
-            "not monotone: {}, but {}{tried}",
+            "not monotone: {}, but {}, all steps at once at {}{tried}",
             step_text(searched, scale, rise),
-            step_text(searched, scale, fall)
+            step_text(searched, scale, fall),
+            percent(confidence)
         );
     }
     let rises = solution.steps.iter().filter(|step| step.change.interval.low > 0.0).count();
@@ -265,9 +277,9 @@ fn shape_text(searched: &Searched<'_>, scale: Scale) -> String {
         "; that values in between go the same way is assumed"
     };
     format!(
-        "monotone as far as was tested: of {} steps between the values that were run, on common \
-         random numbers, {rises} surely rise and {falls} surely fall{tried}",
-        solution.steps.len()
+        "monotone as far as was tested: of {} between the values that were run, on common \
+         random numbers, {rises} surely rising and {falls} surely falling{tried}",
+        counted(solution.steps.len(), "step")
     )
 }
 
