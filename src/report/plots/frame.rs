@@ -115,20 +115,26 @@ pub fn swatches(names: &[String], colours: &[RGBColor]) -> Vec<Entry> {
     names.iter().zip(colours).map(entry).collect()
 }
 
-/// One entry for curves that lie on each other: `first` says which of them is drawn.
+/// The entries of curves of which some lie on each other: `first` says which of them is drawn. Those
+/// alike stand in one line, or one below the other where that has no room.
 #[must_use]
 pub fn one_for_each(entries: Vec<Entry>, first: impl Fn(usize) -> usize) -> Vec<Entry> {
-    let mut kept: Vec<(usize, Entry)> = Vec::new();
+    let mut kept: Vec<(usize, Vec<Entry>)> = Vec::new();
     for (index, entry) in entries.into_iter().enumerate() {
-        match kept.iter_mut().find(|(known, _)| *known == first(index)) {
-            Some((_, known)) => {
-                known.text.push_str(" = ");
-                known.text.push_str(&entry.text);
-            }
-            None => kept.push((index, entry)),
+        let Some((_, alike)) = kept.iter_mut().find(|(known, _)| *known == first(index)) else {
+            kept.push((index, vec![entry]));
+            continue;
+        };
+        let Some(last) = alike.last_mut() else { continue };
+        let text = format!("{} = {}", last.text, entry.text);
+        if text_width(&text, TEXT) <= LEGEND {
+            last.text = text;
+        } else {
+            let (look, text) = (last.look, format!("= {}", entry.text));
+            alike.push(Entry { look, text });
         }
     }
-    kept.into_iter().map(|(_, entry)| entry).collect()
+    kept.into_iter().flat_map(|(_, alike)| alike).collect()
 }
 
 /// The entries of a legend above the data, by lines: each with where it begins.

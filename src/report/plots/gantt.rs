@@ -8,7 +8,8 @@ use super::frame::{Entry, LINE, Look, heading, legend_above, legend_height, swat
 use super::pages::{Pages, joined};
 use super::parts::{PartColours, REST};
 use super::style::{
-    GRID, HEIGHT, INK, MARGIN, MUTED, OTHER, PAPER, TEXT, WIDTH, clipped, colour, text_width,
+    GRID, HEIGHT, INK, MARGIN, MUTED, OTHER, PAPER, TEXT, WIDTH, clipped, colour, line_colours,
+    text_width,
 };
 use super::timeline::unfinished;
 use crate::models::Unit;
@@ -54,6 +55,8 @@ struct Chart<'r> {
     colours: Vec<RGBColor>,
     /// Kinds of events, in the order in which they first happened.
     events: Vec<&'r str>,
+    /// The colours of the first of them.
+    of_events: Vec<RGBColor>,
     entries: Vec<Entry>,
     /// Virtual time, in `unit`.
     axis: Axis,
@@ -72,10 +75,13 @@ impl<'r> Chart<'r> {
         let happened = |name: &&str| marks().any(|mark| mark.name == **name);
         let events = record.events.iter().map(|events| events.name.as_str());
         let events: Vec<&str> = events.filter(happened).collect();
-        let shift = names.len();
-        for (index, name) in events.iter().enumerate().take(MOST_EVENTS) {
-            let look = Look::Upright(colour(shift + index));
-            entries.push(Entry { look, text: (*name).to_owned() });
+        // Of other colours than the bars, as long as there are any.
+        let of_events: Vec<RGBColor> = line_colours(&colours)
+            .chain((0..MOST_EVENTS).map(|index| colour(names.len() + index)))
+            .take(events.len().min(MOST_EVENTS))
+            .collect();
+        for (name, own) in events.iter().zip(&of_events) {
+            entries.push(Entry { look: Look::Upright(*own), text: (*name).to_owned() });
         }
         if events.len() > MOST_EVENTS {
             entries.push(Entry { look: Look::Upright(INK), text: "other events".to_owned() });
@@ -86,14 +92,13 @@ impl<'r> Chart<'r> {
         let unit = Scale::new(Unit::Seconds, record.window.1);
         let [low, high] = [record.window.0, record.window.1].map(|time| time * unit.factor());
         let axis = Axis::within(low, high);
-        Self { record, kinds, colours, events, entries, axis, unit }
+        Self { record, kinds, colours, events, of_events, entries, axis, unit }
     }
 
-    /// The colour of a mark: those of the events follow those of the bars.
+    /// The colour of a mark.
     fn of_event(&self, name: &str) -> RGBColor {
         let index = self.events.iter().position(|known| *known == name);
-        let own = index.filter(|index| *index < MOST_EVENTS);
-        own.map_or(INK, |index| colour(self.kinds.len().min(MOST_KINDS) + index))
+        index.and_then(|index| self.of_events.get(index)).copied().unwrap_or(INK)
     }
 
     fn page(&self, note: &str, lanes: &[LaneRecord], bottom: f64) -> Drawing {

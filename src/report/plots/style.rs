@@ -77,6 +77,13 @@ pub fn area_colour(index: usize) -> RGBColor {
     AREAS[index % AREAS.len()]
 }
 
+/// Colours for thin lines among areas of the colours `taken`, dark enough to show on white.
+pub fn line_colours(taken: &[RGBColor]) -> impl Iterator<Item = RGBColor> {
+    const PALE: f64 = 0.5;
+    let free = |colour: &RGBColor| !taken.contains(colour) && relative_luminance(*colour) < PALE;
+    AREAS.into_iter().filter(free)
+}
+
 /// How many areas can be told apart.
 pub const MOST_AREAS: usize = AREAS.len();
 

@@ -163,6 +163,17 @@ fn curves_that_lie_on_each_other_share_an_entry_of_the_legend() {
     results.values[1] = results.values[0].clone();
     let drawn = plots(&results, Some(Kind::Distribution), Some("packet_loss_duration"));
     assert!(texts(&drawn[0]).contains(&"pop 1024 = pop 128".to_owned()), "{:?}", texts(&drawn[0]));
+
+    let names = ["pop 1024, era B2, with slow BGP", "pop 1024, era A, with slow BGP", "pop 128"];
+    let mut results = stored(named(&names), 12);
+    let first = results.values[0].clone();
+    results.values.fill(first);
+    let said = texts(&plots(&results, Some(Kind::Distribution), Some("packet_loss_duration"))[0]);
+    let found = said.join(" ");
+    for name in names {
+        assert!(found.contains(name), "{name}: {said:?}");
+    }
+    assert!(found.contains("= pop 1024, era A"), "{said:?}");
 }
 
 #[test]
