@@ -130,14 +130,15 @@ pub fn saved_notes(compared: &[Compared]) -> Vec<String> {
         if !notable(difference) && !notable(ratio) {
             return None;
         }
-        let known: Vec<String> = [("ratio", ratio), ("difference", difference)]
-            .into_iter()
-            .filter(|(_, gain)| tellable(*gain))
-            .map(|(what, gain)| {
-                format!("{} times the replications for the {what}", two_digits(gain))
+        let known = [("ratio", ratio), ("difference", difference)];
+        let known = known.into_iter().filter(|(_, gain)| tellable(*gain)).enumerate();
+        let known: Vec<String> = known
+            .map(|(place, (what, gain))| {
+                let times = if place == 0 { "times the replications" } else { "times" };
+                format!("{} {times} for the {what}", two_digits(gain))
             })
             .collect();
-        let known = known.join(", ").replace(", times", ",");
+        let known = known.join(", ");
         Some(format!("{}: without pairs the same width would take {known}", one.metric))
     };
     compared.iter().filter_map(note).collect()

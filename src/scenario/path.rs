@@ -268,7 +268,7 @@ mod tests {
         );
         assert_eq!(
             wrong("a.steps[1].cpu", json!({})),
-            "a.steps[1] does not exist: the list has 1 items"
+            "a.steps[1] does not exist: the list has 1 item"
         );
         assert!(wrong("a.flap[0]", json!({})).contains("which has nothing within it"));
         for path in ["a", "", "a.", ".b", "a b.c ", "a[0].b", "a.b[x]", "a.b[", "a.b]", "a.b[0]c"] {

@@ -182,19 +182,25 @@ fn an_undecided_expectation_gets_more_replications() {
 
 #[test]
 fn ratios_and_differences_are_judged() {
-    let relative = |key: &str, bound: &str| {
-        format!(
-            r#"{{ "configuration": "large", "metric": "convergence_time", "{key}": "large",
-                 {bound}, "source": "a test" }}"#
-        )
+    let check = |other: &str| {
+        let relative = |key: &str, bound: &str| {
+            format!(
+                r#"{{ "configuration": "large", "metric": "convergence_time", "{key}": "{other}",
+                     {bound}, "source": "a test" }}"#
+            )
+        };
+        let both = [
+            relative("ratio_to", r#""between": [0.001, 1000]"#),
+            relative("difference_to", r#""between": ["-1000 s", "1000 s"]"#),
+        ];
+        Place::with_scenario("links", &both.join(",")).convsim(&["check", "links.json"])
     };
-    let same = [
-        relative("ratio_to", r#""between": [1, 1]"#),
-        relative("difference_to", r#""between": ["0 s", "0 s"]"#),
-    ];
-    let place = Place::with_scenario("links", &same.join(","));
-    let output = place.convsim(&["check", "links.json"]);
+    let output = check("small");
     assert_eq!(code(&output), 0, "{}{}", stdout(&output), stderr(&output));
+    // What a configuration is beside itself is no question.
+    let output = check("large");
+    assert_eq!(code(&output), 2, "{}", stdout(&output));
+    assert!(stderr(&output).contains("compared with itself"), "{}", stderr(&output));
 }
 
 #[test]

@@ -175,6 +175,6 @@ fn sides_with_nothing_in_common_say_what_they_have() {
         assert_eq!(code(&output), 2, "{arguments:?}");
         stderr(&output)
     };
-    assert!(compare(&["compare", "links.json", "other.json"]).contains("B has tiny"));
+    assert!(compare(&["compare", "links.json", "other.json"]).contains("B has \"tiny\""));
     assert!(compare(&["compare", "links.json", "none.json"]).contains("compare FILE FILE"));
 }
