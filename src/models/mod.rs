@@ -18,5 +18,5 @@ pub mod model;
 pub mod orchagent;
 pub mod world;
 
-pub use model::{Finding, Metric, Model, Severity, SignalDefinition, Unit, Unused};
+pub use model::{Finding, Metric, Model, Severity, SignalDefinition, Unit};
 pub use world::{Connection, ModelConfig, ModelKind, World};
