@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Figures, assert_close, run};
+use crate::harness::{Figures, assert_close, converges, run};
 
 /// Four toggles of 1 s at once for one worker; clients wait for 2.5 s. Answers at 1 and 2 s, two
 /// clients leave at 2.5 s, and the server is at their toggles until 4 s.
@@ -122,5 +122,16 @@ fn latencies_are_told_of_answered_failed_and_all_attempts() {
     ] {
         // Histograms keep three digits.
         assert_close(metric, figures.of(metric), expected, 1e-3);
+    }
+}
+
+#[test]
+fn a_trace_is_over_with_its_last_time_however_many_requests_are_asked_for() {
+    for requests in [2, 3, 2000] {
+        let trace = json!({ "clients": {
+            "arrival": "trace", "requests": requests, "arrival_times": ["1 ms", "2 ms", "9 ms"],
+        } });
+        assert_eq!(run(trace.clone()).count("requests"), requests.min(3));
+        assert!(converges(trace), "{requests}");
     }
 }

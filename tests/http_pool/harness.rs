@@ -49,6 +49,13 @@ impl Bench {
     }
 }
 
+/// Whether all that was asked for comes about.
+pub fn converges(value: Value) -> bool {
+    let mut bench = Bench::new(config(value));
+    bench.run(0);
+    bench.pool.converged()
+}
+
 /// The first replication of a configuration.
 pub fn run(value: Value) -> Figures {
     Bench::new(config(value)).run(0)

@@ -2,7 +2,7 @@
 
 use super::clients::{Client, ClientAction, ClientState};
 use super::component::{Event, HttpPool};
-use super::config::TimeoutMode;
+use super::config::{Arrival, TimeoutMode};
 use super::connection::{ClientSide, Hop, NONE, Purpose, ServerSide};
 use super::draws::{self, attempt_key};
 use super::measurement::{Failure, Outcome};
@@ -206,7 +206,9 @@ impl HttpPool {
         let client = &mut self.clients[index as usize];
         self.client_draws.turn_to(attempt_key(client.user, client.number, 0));
         let think = self.client_draws.sample(&mut self.think, draws::Purpose::Think);
-        if think.is_zero() || client.single {
+        // Only who may have another request thinks about it.
+        let comes_back = !client.single && self.config.clients.arrival == Arrival::Closed;
+        if think.is_zero() || !comes_back {
             self.next_request(engine, index);
             return;
         }
@@ -216,6 +218,14 @@ impl HttpPool {
 }
 
 impl super::config::ClientConfig {
+    /// How many requests an open stream has: a trace no more than its times.
+    pub(super) fn stream_length(&self) -> u64 {
+        match self.arrival {
+            Arrival::Trace => self.requests.min(self.arrival_times.len() as u64),
+            _ => self.requests,
+        }
+    }
+
     /// The limit that runs from `connect()`.
     pub(super) fn limit_on_connecting(&self) -> Option<SimDuration> {
         match self.timeout_mode {

@@ -83,7 +83,7 @@ impl HttpPool {
                 self.start_users(engine, requests.min(u64::from(u32::MAX)) as u32, requests);
             }
             Arrival::Open | Arrival::Trace => {
-                self.to_arrive = requests;
+                self.to_arrive = self.config.clients.stream_length();
                 self.arm_arrival(engine);
             }
             Arrival::External => {}
@@ -152,7 +152,7 @@ impl HttpPool {
         let (Some(timer), true) = (self.arrival_timer, self.to_arrive > 0) else { return };
         let clients = &self.config.clients;
         let delay = if clients.arrival == Arrival::Trace {
-            let index = (clients.requests - self.to_arrive) as usize;
+            let index = (clients.stream_length() - self.to_arrive) as usize;
             let Some(time) = clients.arrival_times.get(index) else { return };
             time.saturating_sub(engine.now().since(SimTime::ZERO))
         } else {
@@ -166,7 +166,7 @@ impl HttpPool {
     pub(super) fn arrival<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>) {
         self.to_arrive -= 1;
         self.arm_arrival(engine);
-        let port = self.config.clients.requests - self.to_arrive - 1;
+        let port = self.config.clients.stream_length() - self.to_arrive - 1;
         self.single_request(engine, port);
     }
 
