@@ -390,24 +390,3 @@ fn a_limit_of_points_is_for_those_that_are_run() {
     let parameter = scenario.solve.unwrap().parameter.unwrap();
     assert_eq!(parameter, "o.pop_batch_size=32..4096");
 }
-
-/// 4 threads are the default. Who writes them down wants something of them.
-#[test]
-fn a_setting_without_effect_is_told_to_who_has_written_it_down() {
-    let warnings = |server: &str| {
-        let text = format!(
-            r#"{{
-              "name": "n",
-              "components": {{ "http": {{ "model": "http_pool", "server": {server} }} }},
-              "sweep": {{ "http.server.preset": ["gunicorn_gthread", "gunicorn_sync"] }}
-            }}"#
-        );
-        load_text(&text).warnings
-    };
-    assert_eq!(warnings(r#"{ "workers": 1 }"#), Vec::<String>::new());
-    let told = warnings(r#"{ "threads": 4 }"#);
-    assert_eq!(told.len(), 1, "{told:?}");
-    for part in ["base and 1 more", "http.server.threads", "only a gthread worker has a pool"] {
-        assert!(told[0].contains(part), "{told:?}");
-    }
-}

@@ -21,7 +21,7 @@ use super::schema_kind::keys_are_independent;
 use super::source::{Origin, Sources};
 use super::types::Point;
 use crate::engine::SimDuration;
-use crate::models::{Finding, ModelConfig, ModelKind, Severity, Unused};
+use crate::models::{Finding, ModelConfig, ModelKind, Severity};
 
 /// The key of a component that names its model.
 const MODEL: &str = "model";
@@ -282,7 +282,7 @@ impl<'a> PointBuilder<'a> {
         };
         let mut warnings = Vec::new();
         let mut possible = true;
-        let relations = findings(&config, &node).map(|finding| (finding, None));
+        let relations = config.check().into_iter().map(|finding| (finding, None));
         let (late, place) = (config.check_horizon(self.horizon).into_iter(), self.horizon_origin);
         for (finding, beside) in relations.chain(late.map(|late| (late, place))) {
             match finding.severity {
@@ -359,15 +359,6 @@ fn read_config(
         }
         kind.read_config(json)
     })
-}
-
-/// What is wrong with a configuration that was read from `node`.
-fn findings<'a>(config: &ModelConfig, node: &'a Node) -> impl Iterator<Item = Finding> + use<'a> {
-    let is_set = move |unused: &Unused| {
-        let mut within = keys(unused.path);
-        within.try_fold(node, |node, key| node.get(key)).is_some()
-    };
-    config.check().into_iter().chain(config.unused().into_iter().filter(is_set).map(Finding::from))
 }
 
 /// The keys and indices of a path such as `flap.members[2].count`.

@@ -77,10 +77,24 @@ fn an_overdue_connection_lives_until_the_accepting_thread_looks() {
     assert_eq!(through_proxy("3100 ms"), (2, 0));
 }
 
-/// The last request of a worker closes its connection, and nothing is accepted after it has begun.
+/// The last request of a worker closes its connection. The next one is accepted, since the accepting
+/// thread waits for just that, and reset: nobody looks at it again.
 #[test]
 fn a_worker_with_kept_connections_is_replaced_after_its_number_of_requests() {
     let figures = kept(json!({ "users": 1, "requests": 6 }), json!({ "max_requests": 2 }));
-    assert_eq!((figures.count("ok"), figures.count("resets")), (6, 0));
-    assert_eq!(figures.count("worker_restarts"), 3);
+    assert_eq!((figures.count("ok"), figures.count("resets")), (4, 2));
+    assert_eq!(figures.count("worker_restarts"), 2);
+}
+
+/// With nothing to wake it, the accepting thread waits for up to a second before it sees that its
+/// worker is to end.
+#[test]
+fn a_worker_that_nobody_asks_any_more_ends_within_a_second() {
+    let figures = |think: &str| {
+        let clients = json!({ "users": 1, "requests": 6, "think_time": think });
+        let figures = kept(clients, json!({ "max_requests": 2, "boot_time": "1 ms" }));
+        (figures.count("ok"), figures.count("resets"), figures.count("worker_restarts"))
+    };
+    assert_eq!(figures("900 ms"), (4, 2, 2));
+    assert_eq!(figures("1100 ms"), (6, 0, 3));
 }

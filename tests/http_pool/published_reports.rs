@@ -151,3 +151,15 @@ fn the_master_kills_a_silent_sync_worker_within_a_second_of_its_timeout() {
         assert_eq!(figures.count("worker_restarts"), 1);
     }
 }
+
+/// benoitc/gunicorn issue 3038: gthread with `--max-requests 10`, one request after another: the
+/// 11th is accepted by the worker that is about to end, and reset. gunicorn 23 does the same.
+#[test]
+fn the_request_after_the_last_of_a_gthread_worker_is_reset() {
+    let figures = run(json!({
+        "clients": { "users": 1, "requests": 11 },
+        "server": { "preset": "gunicorn_gthread", "max_requests": 10 },
+        "handler": { "wait": "10 ms" },
+    }));
+    assert_eq!((figures.count("ok"), figures.count("resets")), (10, 1));
+}

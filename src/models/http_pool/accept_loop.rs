@@ -35,8 +35,8 @@ impl HttpPool {
             _ => u32::MAX,
         };
         let of = &self.processes[usize::from(process)];
-        let something = (!self.queue.is_empty() && !of.retiring) || !of.readable.is_empty();
-        of.up && of.idle && something && of.connections < limit
+        let something = !self.queue.is_empty() || !of.readable.is_empty();
+        of.up && of.idle && !of.stopped && something && of.connections < limit
     }
 
     pub(super) fn continue_turn<G: Copy + From<Event>>(
@@ -47,7 +47,7 @@ impl HttpPool {
     ) {
         let of = &mut self.processes[usize::from(process)];
         of.idle = false;
-        of.turn_accepts = !self.queue.is_empty() && !of.retiring;
+        of.turn_accepts = !self.queue.is_empty();
         of.turn_dispatches = of.readable.len();
         let accepts = u64::from(of.turn_accepts);
         // A thread for every connection is started as part of accepting it.
@@ -70,6 +70,9 @@ impl HttpPool {
     ) {
         let of = &self.processes[usize::from(process)];
         let (accepts, dispatches) = (of.turn_accepts, of.turn_dispatches);
+        // `while self.alive` in `ThreadWorker.run`, which comes after what a turn handles: the last
+        // turn still accepts. A request that this turn hands on has not begun by then.
+        let stops = of.retiring;
         if self.server.accepting == Accepting::Pool {
             for _ in 0..dispatches {
                 self.dispatch(engine, process);
@@ -83,6 +86,7 @@ impl HttpPool {
             }
             self.take_accepted(engine, process, connection);
         }
+        self.processes[usize::from(process)].stopped = stops;
         self.end_turn(engine, process);
     }
 
@@ -93,9 +97,7 @@ impl HttpPool {
         of.active_until = Some(engine.now());
         of.waits_since = engine.now();
         self.close_overdue(engine, process);
-        if self.processes[usize::from(process)].retiring {
-            self.retire(engine, process);
-        }
+        self.retire(engine, process);
         if self.turn_is_due(process) {
             self.continue_turn(engine, process, SimDuration::ZERO);
         } else {
@@ -177,7 +179,7 @@ impl HttpPool {
     ) {
         let of = &mut self.processes[usize::from(process)];
         of.busy_threads += 1;
-        // `ThreadWorker.handle_request`: the last request ends the accepting, and
+        // `ThreadWorker.handle_request`: the last request says that the worker is to end, and
         // `resp.force_close()`, also when as many are kept as there may be.
         let begun = of.served + u64::from(of.busy_threads);
         of.retiring |= self.server.max_requests > 0 && begun >= self.server.max_requests;

@@ -181,6 +181,11 @@ impl Connections {
         }
     }
 
+    /// The numbers of all entries, in use or not.
+    pub fn numbers(&self) -> std::ops::Range<u32> {
+        0..self.entries.len() as u32
+    }
+
     /// Gives the entry back.
     pub fn close(&mut self, index: u32) {
         self.free.push(index);

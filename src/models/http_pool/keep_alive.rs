@@ -13,9 +13,13 @@
 //! At `worker_connections` a kept connection may be overdue although its next request has come,
 //! since that is not polled: it is closed, and its client is reset.
 //!
+//! A worker that is to end after its number of requests notices it when it has waited: its last turn
+//! still accepts, and what is not in a thread by then is never served.
+//!
 //! What a spinning thread takes from the other processes on the host is not modelled.
 
 use super::component::{Event, HttpPool};
+use super::connection::ServerSide;
 use super::network::Segment;
 use crate::engine::{Engine, PriorityClass, SimDuration, SimTime};
 
@@ -57,14 +61,13 @@ impl HttpPool {
         process: u16,
     ) {
         let of = &mut self.processes[usize::from(process)];
-        if !of.up || !of.idle {
+        if !of.up || !of.idle || of.stopped {
             return;
         }
         of.waits_since = engine.now();
+        of.stopped = of.retiring;
         self.close_overdue(engine, process);
-        if self.processes[usize::from(process)].retiring {
-            self.retire(engine, process);
-        }
+        self.retire(engine, process);
         self.begin_turn(engine, process);
         self.arm_look(engine, process);
     }
@@ -91,6 +94,31 @@ impl HttpPool {
     ) {
         let of = &mut self.processes[usize::from(process)];
         let Some(connection) = of.kept.pop_front() else { return };
+        self.close_unserved(engine, process, connection);
+    }
+
+    /// All that the accepting thread watches, kept or new.
+    pub(super) fn close_watched<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+    ) {
+        self.processes[usize::from(process)].kept.clear();
+        for connection in self.connections.numbers() {
+            let open = &self.connections[connection];
+            if open.watched && open.server_side == ServerSide::Accepted(process) {
+                self.close_unserved(engine, process, connection);
+            }
+        }
+    }
+
+    fn close_unserved<G: Copy + From<Event>>(
+        &mut self,
+        engine: &mut Engine<G>,
+        process: u16,
+        connection: u32,
+    ) {
+        let of = &mut self.processes[usize::from(process)];
         of.connections -= 1;
         if let Some(place) = of.readable.iter().position(|&other| other == connection) {
             of.readable.remove(place);
@@ -109,7 +137,9 @@ impl HttpPool {
         let of = &self.processes[usize::from(process)];
         let Some(timer) = of.look else { return };
         let oldest = of.kept.front().map(|&oldest| self.connections[oldest].kept_until);
-        let Some(due) = oldest.filter(|due| *due < SimTime::MAX && of.up && of.idle) else {
+        let due = if of.retiring { Some(engine.now()) } else { oldest };
+        let waits = of.up && of.idle && !of.stopped;
+        let Some(due) = due.filter(|due| *due < SimTime::MAX && waits) else {
             engine.disarm(timer);
             return;
         };

@@ -29,8 +29,10 @@ pub struct Process {
     pub job: Option<JobId>,
     pub began: SimTime,
     pub served: u64,
-    /// Reached its number of requests: accepts no more.
+    /// Its last request has begun (gunicorn's `alive` is false), and whether its accepting thread has
+    /// noticed.
     pub retiring: bool,
+    pub stopped: bool,
     /// Accepted connections (gthread's `nr_conns`).
     pub connections: u32,
     /// Readable connections that its accepting thread has not handed on.
@@ -64,6 +66,7 @@ impl Process {
             began: SimTime::ZERO,
             served: 0,
             retiring: false,
+            stopped: false,
             connections: 0,
             readable: VecDeque::new(),
             busy_threads: 0,
@@ -88,6 +91,7 @@ impl Process {
         self.job = None;
         self.served = 0;
         self.retiring = false;
+        self.stopped = false;
         self.connections = 0;
         self.readable.clear();
         self.busy_threads = 0;
@@ -409,18 +413,12 @@ impl HttpPool {
         limit > 0 && self.processes[usize::from(process)].served >= limit
     }
 
-    /// A pool worker that has served enough ends once its connections are gone; those that it
-    /// keeps go when no thread is at work any more.
+    /// A pool worker whose accepting thread has stopped ends once its threads have served what was
+    /// handed to them. What it had accepted and not handed on ends with it: gunicorn issue 3038.
     pub(super) fn retire<G: Copy + From<Event>>(&mut self, engine: &mut Engine<G>, process: u16) {
-        let of = &mut self.processes[usize::from(process)];
-        of.retiring = true;
-        if of.idle && of.busy_threads == 0 {
-            for _ in 0..of.kept.len() {
-                self.close_oldest_kept(engine, process);
-            }
-        }
         let of = &self.processes[usize::from(process)];
-        if of.connections == 0 && of.idle && of.up {
+        if of.up && of.stopped && of.busy_threads == 0 && of.pool_queue.is_empty() {
+            self.close_watched(engine, process);
             self.end_process(engine, process);
         }
     }

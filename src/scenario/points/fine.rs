@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Component, MODEL, PointBuilder, Ready, findings, settings};
+use super::{Component, MODEL, PointBuilder, Ready, settings};
 use crate::models::{Finding, Severity};
 use crate::scenario::design::PointDesign;
 use crate::scenario::file::{component_schema, schema_ref};
@@ -88,7 +88,7 @@ impl PointBuilder<'_> {
             return None;
         }
         let config = kind.config_from(NodeReader::without(&node, MODEL)).ok()?;
-        let findings = findings(&config, &node).chain(config.check_horizon(self.horizon));
+        let findings = config.check().into_iter().chain(config.check_horizon(self.horizon));
         let warning = |finding: Finding| match finding.severity {
             Severity::Error => None,
             Severity::Warning => Some(self.warning_text(&path, &node, &finding)),
