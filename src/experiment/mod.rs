@@ -15,6 +15,7 @@
 //! - [`store`], `journal`: rows on the disk, so that nothing complete is run again.
 //! - `fan_out`: the same rows for several sinks, each on a thread of its own.
 //! - [`known`]: what a replication says of a figure, also when it was cut off.
+//! - [`kept`]: the figures that a verdict, a comparison or a search needs, and no others.
 //! - [`precision`]: how many replications a point needs.
 //! - [`shard`]: equal parts for several machines.
 //! - [`summary`]: figures of a point over its replications.
@@ -33,6 +34,7 @@ pub mod determinism;
 pub mod expectation;
 mod fan_out;
 mod journal;
+pub mod kept;
 pub mod known;
 pub mod precision;
 pub mod replay;
@@ -49,8 +51,9 @@ use std::io;
 use std::ops::Range;
 
 pub use determinism::{Divergence, check_determinism};
-pub use expectation::{Judgement, KeptValues, Verdict, judge};
+pub use expectation::{Judgement, Verdict, judge};
 pub use fan_out::fan_out;
+pub use kept::KeptValues;
 pub use replay::replay;
 pub use row::{Row, RowSink, Status};
 pub use schedule::Batch;
