@@ -76,7 +76,7 @@ pub fn best<S: Source>(
     let first = settings.fewest.max(2);
     let batches: Vec<Batch> =
         (0..count).map(|point| Batch { point, replications: 0..first }).collect();
-    let mut figures: Vec<Vec<f64>> = source.figures(&batches)?.iter().map(exact).collect();
+    let mut figures: Vec<Vec<f64>> = source.figures(&batches)?.iter().map(|figures| exact(figures)).collect();
     let mut missing: Vec<u64> = figures
         .iter()
         .map(|values| values.iter().filter(|value| !value.is_finite()).count() as u64)
@@ -115,7 +115,7 @@ pub fn best<S: Source>(
 }
 
 /// The figures; NaN where one is not known.
-fn exact(figures: &Vec<Known>) -> Vec<f64> {
+fn exact(figures: &[Known]) -> Vec<f64> {
     figures.iter().map(|figure| figure.exact()).collect()
 }
 

@@ -8,6 +8,7 @@ use crate::report::tests::{point, stored};
 fn results(values: &[(&str, f64)]) -> Stored {
     let points = values.iter().zip(1..).map(|((name, _), id)| point(id, name, &[]));
     let mut stored = stored(points.collect(), 40);
+    stored.take_as_complete();
     for (index, (_, value)) in values.iter().enumerate() {
         stored.summary.points[index].set_all(*value);
         for kept in stored.values[index].values_mut() {

@@ -110,16 +110,19 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Whether an interval of a share of the variance goes where no share can be.
+    /// Whether an interval of a share of the variance goes far to where no share can be.
     fn beyond_one(&self) -> bool {
         let measures = self.effects.effects.iter().flat_map(|effect| &effect.measures);
         let shares = measures.filter(|(name, _)| matches!(*name, "first-order" | "total"));
         let beyond = |interval: Interval| {
-            interval.is_bounded() && (interval.high > 1.0 || interval.low < 0.0)
+            interval.is_bounded() && (interval.high > 1.0 + FAR || interval.low < -FAR)
         };
         shares.into_iter().any(|(_, estimate)| beyond(estimate.interval))
     }
 }
+
+/// An end of an interval this far below 0 or above 1 is told of; nearer ones come of every sample.
+const FAR: f64 = 0.05;
 
 /// What an analysis is reported from.
 #[derive(Clone, Debug)]

@@ -58,6 +58,7 @@ fn many_curves() -> Vec<Point> {
 
 /// `results` without the figures of `points`, as where nothing got done.
 fn without_figures(mut results: Stored, points: &[usize]) -> Stored {
+    results.take_as_complete();
     for point in points {
         results.summary.points[*point].forget_figures();
         results.values[*point].values_mut().for_each(|values| values.fill(f64::NAN));
