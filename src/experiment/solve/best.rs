@@ -76,7 +76,8 @@ pub fn best<S: Source>(
     let first = settings.fewest.max(2);
     let batches: Vec<Batch> =
         (0..count).map(|point| Batch { point, replications: 0..first }).collect();
-    let mut figures: Vec<Vec<f64>> = source.figures(&batches)?.iter().map(|figures| exact(figures)).collect();
+    let mut figures: Vec<Vec<f64>> =
+        source.figures(&batches)?.iter().map(|figures| exact(figures)).collect();
     let mut missing: Vec<u64> = figures
         .iter()
         .map(|values| values.iter().filter(|value| !value.is_finite()).count() as u64)
