@@ -309,6 +309,13 @@ impl Stored {
         self.complete = None;
     }
 
+    /// Takes the figures of `metric` as shares.
+    #[cfg(test)]
+    pub fn take_as_share(&mut self, metric: &str) {
+        let columns = self.summary.columns.iter_mut().filter(|column| column.name == metric);
+        columns.for_each(|column| column.unit = "share".to_owned());
+    }
+
     /// Reads the results in `folder`.
     ///
     /// # Errors

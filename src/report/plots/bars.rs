@@ -341,7 +341,7 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
         let end = |(_, e): &(&StoredPoint, Estimate)| [e.value, e.interval.low, e.interval.high];
         compared.iter().flat_map(end).filter(|value| value.is_finite()).chain([0.0])
     };
-    let scale = Scale::for_values(column.unit(), ends());
+    let scale = Scale::for_values(column.unit(), ends()).of_difference();
     let factor = scale.factor();
     let axis =
         Axis::linear(ends().fold(0.0, f64::min) * factor, ends().fold(0.0, f64::max) * factor);
@@ -356,7 +356,7 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
         }
     };
     let how_many = how_many(all.len(), count);
-    let below = scale.of_difference().heading("difference");
+    let below = scale.heading("difference");
     let labels = row_names(&compared.iter().map(|(point, _)| *point).collect::<Vec<_>>());
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let pages = Pages::new(labels.len(), Rows::capacity(&labels, MARGIN + 62.0));

@@ -33,6 +33,20 @@ fn names_of_points_tell_them_apart() {
 }
 
 #[test]
+fn a_difference_of_shares_may_be_below_nothing() {
+    let metric = "packet_loss_duration";
+    let mut results = stored(named(&["a", "b"]), 12);
+    results.take_as_complete();
+    results.take_as_share(metric);
+    for (point, pair) in [[0.1, 0.3], [0.32, 0.12]].into_iter().enumerate() {
+        results.values[point].insert(metric.to_owned(), pair.repeat(6));
+    }
+    let told = texts(&plots(&results, Some(Kind::Difference), Some(metric))[0]);
+    assert!(told.contains(&"difference (percentage points)".to_owned()), "{told:?}");
+    assert_eq!(told.last().map(String::as_str), Some("2 ± 13"), "{told:?}");
+}
+
+#[test]
 fn what_is_left_out_is_said() {
     let names: Vec<String> = (0..40).map(|n| format!("c{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
