@@ -390,3 +390,52 @@ fn a_limit_of_points_is_for_those_that_are_run() {
     let parameter = scenario.solve.unwrap().parameter.unwrap();
     assert_eq!(parameter, "o.pop_batch_size=32..4096");
 }
+
+/// 4 threads are the default. Who writes them down wants something of them, if only in one of
+/// several configurations.
+#[test]
+fn a_setting_that_no_configuration_uses_is_told_to_who_has_written_it_down() {
+    let warnings = |server: &str, presets: &str, other: &str| {
+        let text = format!(
+            r#"{{
+              "name": "n",
+              "components": {{ "http": {{ "model": "http_pool", "server": {server} }} }},
+              "configurations": [{{ "name": "as it is" }}, {{ "name": "other", "set": {{ {other} }} }}],
+              "sweep": {{ "http.server.preset": [{presets}] }}
+            }}"#
+        );
+        load_text(&text).warnings
+    };
+    let both = r#""gunicorn_gthread", "gunicorn_sync""#;
+    let neither = r#""werkzeug_single", "gunicorn_sync""#;
+    let threads = r#"{ "threads": 4 }"#;
+    let none = Vec::<String>::new();
+    assert_eq!(warnings(r#"{ "workers": 1 }"#, neither, ""), none);
+    assert_eq!(warnings(threads, both, ""), none);
+    assert_eq!(warnings(threads, neither, r#""http.server.preset": "gunicorn_gthread""#), none);
+    let told = warnings(threads, neither, "");
+    assert_eq!(told.len(), 1, "{told:?}");
+    for part in ["http.server.threads", "only a gthread worker has a pool", "more: "] {
+        assert!(told[0].contains(part), "{told:?}");
+    }
+    let set = r#""http.server.threads": 8"#;
+    // A sweep goes on from the components, not from a configuration.
+    let told = warnings("{}", both, set);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("other"), "{told:?}");
+}
+
+/// A warning that comes of everything is read by nobody.
+#[test]
+fn no_scenario_that_comes_with_the_program_has_a_setting_without_effect() {
+    for file in std::fs::read_dir("scenarios").unwrap() {
+        let path = file.unwrap().path();
+        let is_scenario = path.extension().is_some_and(|of| of == "json")
+            && !path.ends_with("scenario.schema.json");
+        if is_scenario {
+            let warnings = load(&path, &LoadOptions::default()).unwrap().warnings;
+            let idle: Vec<_> = warnings.iter().filter(|w| w.contains("no effect")).collect();
+            assert!(idle.is_empty(), "{}: {idle:?}", path.display());
+        }
+    }
+}

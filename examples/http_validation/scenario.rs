@@ -1,6 +1,7 @@
 //! The scenario file with one configuration for each case.
 
-use convsim::models::http_pool::Config;
+use convsim::models::Model;
+use convsim::models::http_pool::{Config, HttpPool};
 use serde_json::{Map, Value, json};
 
 use crate::case::Case;
@@ -17,6 +18,10 @@ pub fn write(judged: &[(&Case, Config, Vec<Figure>)]) -> Result<String, serde_js
     for (case, config, figures) in judged {
         let mut set = Map::new();
         differences("http", &base, &serde_json::to_value(config)?, &mut set);
+        // What the case says of its client or host and this server makes no use of.
+        for unused in HttpPool::unused(config) {
+            set.remove(&format!("http.{}", unused.path));
+        }
         let mut note = format!("{}, {}", case.role(), case.summary());
         if overall(figures) == Verdict::Missed {
             note.push_str("; does not hold in every figure, see docs/http-validation.md");

@@ -18,5 +18,5 @@ pub mod model;
 pub mod orchagent;
 pub mod world;
 
-pub use model::{Finding, Metric, Model, Severity, SignalDefinition, Unit, WhenCut};
+pub use model::{Finding, Metric, Model, Severity, SignalDefinition, Unit, Unused, WhenCut};
 pub use world::{Connection, ModelConfig, ModelKind, World};

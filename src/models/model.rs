@@ -42,6 +42,17 @@ pub trait Model: Component + Sized {
     /// whose fields are each within their range: relations between fields.
     fn check(config: &Self::Config) -> Vec<Finding>;
 
+    /// Which keys have no part in a run with what else is set, whatever their value. It is only told
+    /// to who has set one of them for no configuration that uses it.
+    fn unused(_config: &Self::Config) -> Vec<Unused> {
+        Vec::new()
+    }
+
+    /// All keys that [`Model::unused`] may name.
+    fn sometimes_unused() -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// What never comes about because a run ends at `horizon`.
     fn check_horizon(_config: &Self::Config, _horizon: SimDuration) -> Vec<Finding> {
         Vec::new()
@@ -206,6 +217,23 @@ impl Metric {
     #[must_use]
     pub const fn final_with(self, metric: &'static str) -> Self {
         Self { final_with: Some(metric), ..self }
+    }
+}
+
+/// A key that has no effect with what else is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unused {
+    /// The key, from the component's configuration downwards.
+    pub path: &'static str,
+    /// That it has no effect, and why.
+    pub problem: &'static str,
+    /// What to do.
+    pub allowed: &'static str,
+}
+
+impl From<Unused> for Finding {
+    fn from(unused: Unused) -> Self {
+        Self::warning(unused.path, unused.problem, unused.allowed)
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::http_pool::HttpPool;
 use super::ipvs_estimator::IpvsEstimator;
 use super::l3_agent::L3Agent;
-use super::model::{Finding, Metric, Model, SignalDefinition};
+use super::model::{Finding, Metric, Model, SignalDefinition, Unused};
 use super::orchagent::Orchagent;
 use crate::engine::{Component, Engine, Root, SimDuration, SimTime, Trace};
 
@@ -148,6 +148,18 @@ macro_rules! models {
             #[must_use]
             pub fn check(&self) -> Vec<Finding> {
                 match self { $(Self::$variant(config) => $variant::check(config),)+ }
+            }
+
+            /// The keys that have no effect with what else is set; see [`Model::unused`].
+            #[must_use]
+            pub fn unused(&self) -> Vec<Unused> {
+                match self { $(Self::$variant(config) => $variant::unused(config),)+ }
+            }
+
+            /// The keys of which that may be said; see [`Model::sometimes_unused`].
+            #[must_use]
+            pub fn sometimes_unused(&self) -> Vec<&'static str> {
+                match self { $(Self::$variant(_) => $variant::sometimes_unused(),)+ }
             }
 
             /// What never comes about before `horizon`; see [`Model::check_horizon`].

@@ -1,11 +1,14 @@
 //! From the tree of values to the typed points.
 
+mod effects;
 mod fine;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::mem::take;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use effects::{Effect, Effects, effects};
 use fine::{Checked, check, pairs, part};
 use rayon::prelude::*;
 
@@ -44,6 +47,7 @@ pub struct PointBuilder<'a> {
     /// What the models warn of, with the first configuration that has it and how many have it.
     warnings: Vec<(String, String, usize)>,
     warned: HashMap<String, usize>,
+    effects: Effects,
 }
 
 /// A component as it stands in the file.
@@ -62,13 +66,22 @@ struct Ready {
     config: ModelConfig,
     identity: ComponentIdentity,
     warnings: Vec<String>,
+    effects: Vec<Effect>,
 }
 
 impl Ready {
-    fn new(name: String, kind: ModelKind, config: ModelConfig, warnings: Vec<String>) -> Self {
+    /// A component `name` that was read from `node`.
+    fn new(
+        name: String,
+        kind: ModelKind,
+        config: ModelConfig,
+        node: &Node,
+        warnings: Vec<String>,
+    ) -> Self {
         let parameters = canonical_text(&config);
         let identity = ComponentIdentity { name, model: kind.name(), parameters };
-        Self { config, identity, warnings }
+        let effects = effects(&config, node);
+        Self { config, identity, warnings, effects }
     }
 }
 
@@ -110,6 +123,7 @@ impl<'a> PointBuilder<'a> {
             problems,
             warnings: Vec::new(),
             warned: HashMap::new(),
+            effects: Effects::default(),
         }
     }
 
@@ -162,7 +176,11 @@ impl<'a> PointBuilder<'a> {
     }
 
     /// One sentence for each thing that the models warn of.
-    pub fn into_warnings(self) -> Vec<String> {
+    pub fn into_warnings(mut self) -> Vec<String> {
+        for (name, unused, origin, first, count) in take(&mut self.effects).into_unused() {
+            let text = self.warning_at(&format!("components.{name}"), origin, &unused.into());
+            self.warnings.push((text, first, count));
+        }
         let sentence = |(text, first, count): (String, String, usize)| match count {
             1 => format!("{first}: {text}"),
             _ => format!("{first} and {} more: {text}", count - 1),
@@ -182,8 +200,9 @@ impl<'a> PointBuilder<'a> {
 
     /// The point whose components are these.
     fn finish(&mut self, design: &PointDesign<'_>, ready: Vec<Arc<Ready>>) -> Point {
-        for warning in ready.iter().flat_map(|ready| &ready.warnings) {
-            self.warn(warning, &design.name);
+        for component in &ready {
+            component.warnings.iter().for_each(|warning| self.warn(warning, &design.name));
+            self.effects.add(&component.identity.name, &design.name, &component.effects);
         }
         let identities: Vec<&ComponentIdentity> = ready.iter().map(|r| &r.identity).collect();
         let id = point_id(&identities, &self.connections);
@@ -296,7 +315,7 @@ impl<'a> PointBuilder<'a> {
         if !possible {
             return None;
         }
-        Some(Arc::new(Ready::new(name, kind, config, warnings)))
+        Some(Arc::new(Ready::new(name, kind, config, &node, warnings)))
     }
 
     /// Reports a relation between values of `node`, and perhaps one that was said at `beside`.
@@ -325,7 +344,11 @@ impl<'a> PointBuilder<'a> {
     }
 
     fn warning_text(&self, path: &str, node: &Node, finding: &Finding) -> String {
-        let place = self.sources.line(node.nearest(keys(&finding.path)).origin);
+        self.warning_at(path, node.nearest(keys(&finding.path)).origin, finding)
+    }
+
+    fn warning_at(&self, path: &str, origin: Origin, finding: &Finding) -> String {
+        let place = self.sources.line(origin);
         format!("{path}.{}: {}; {} ({place})", finding.path, finding.problem, finding.allowed)
     }
 

@@ -1,13 +1,20 @@
 //! What is impossible is an error, what is hopeless a warning.
 
 use convsim::models::http_pool::HttpPool;
-use convsim::models::{Finding, Model, Severity};
+use convsim::models::{Finding, Model, Severity, Unused};
 use serde_json::{Value, json};
 
 use crate::harness::config;
 
+/// What a user who writes `value` is told.
 fn findings(value: Value) -> Vec<Finding> {
-    HttpPool::check(&config(value))
+    let config = config(value.clone());
+    let is_set = |unused: &Unused| {
+        let keys = unused.path.split('.');
+        keys.fold(&value, |within, key| &within[key]) != &Value::Null
+    };
+    let unused = HttpPool::unused(&config).into_iter().filter(is_set).map(Finding::from);
+    HttpPool::check(&config).into_iter().chain(unused).collect()
 }
 
 fn only(value: Value) -> (Severity, String) {

@@ -7,6 +7,7 @@ mod common_random_numbers;
 mod harness;
 mod keep_alive;
 mod listen_backlog;
+mod no_effect;
 mod properties;
 mod proxy;
 mod published_reports;

@@ -16,7 +16,7 @@ use super::server::Process;
 use super::timeline::Timeline;
 use super::timer_wheel::TimerWheel;
 use crate::engine::{Component, Engine, SimDuration, SimTime, Stream, StreamSeed, Timer, Trace};
-use crate::models::{Finding, Metric, Model, SignalDefinition};
+use crate::models::{Finding, Metric, Model, SignalDefinition, Unused};
 use crate::quantities::DurationSampler;
 use crate::resources::{Handoff, Step, StepEvent, StepExecutor, TimeSlicedCpu, base_slice};
 
@@ -347,6 +347,14 @@ impl Model for HttpPool {
 
     fn check(config: &Config) -> Vec<Finding> {
         super::check::check(config)
+    }
+
+    fn unused(config: &Config) -> Vec<Unused> {
+        super::no_effect::unused(config)
+    }
+
+    fn sometimes_unused() -> Vec<&'static str> {
+        super::no_effect::keys()
     }
 
     fn new(name: &str, config: Config) -> Self {

@@ -78,6 +78,7 @@ mod config;
 mod connection;
 mod draws;
 mod exchange;
+mod facts;
 mod handler_config;
 mod keep_alive;
 mod listen_queue;

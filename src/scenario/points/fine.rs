@@ -94,6 +94,6 @@ impl PointBuilder<'_> {
             Severity::Warning => Some(self.warning_text(&path, &node, &finding)),
         };
         let warnings = findings.map(warning).collect::<Option<_>>()?;
-        Some(Arc::new(Ready::new(name.clone(), *kind, config, warnings)))
+        Some(Arc::new(Ready::new(name.clone(), *kind, config, &node, warnings)))
     }
 }
