@@ -209,7 +209,7 @@ fn bounded_figure(
     let (least, _) = figure(low, statistic, confidence, group);
     let interval = Interval { low: least.interval.low, high: most.interval.high };
     let value = if most.value.is_finite() { f64::NAN } else { most.value };
-    (Estimate { value, interval }, count)
+    (Estimate::new(value, interval), count)
 }
 
 /// The interval of a contrast of two configurations with bounds; infinite where what has none

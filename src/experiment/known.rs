@@ -87,6 +87,18 @@ impl Reading {
         }
     }
 
+    /// The unit of the metric.
+    #[must_use]
+    pub const fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Whether what a replication that was cut off has of it can only be too little.
+    #[must_use]
+    pub fn grows(&self) -> bool {
+        self.when_cut != WhenCut::Unknown
+    }
+
     fn is_final(&self, row: &Row) -> bool {
         let figure = self.final_with.and_then(|column| row.figures.get(column));
         figure.is_some_and(|figure| !figure.is_nan())

@@ -17,7 +17,7 @@ use crate::experiment::comparison::{self, Pairing, Sides};
 use crate::models::Unit;
 use crate::statistics::grouped::group_means;
 use crate::statistics::paired::Contrast;
-use crate::statistics::{Estimate, Interval};
+use crate::statistics::{Estimate, Interval, Sense};
 
 /// The results of one scenario.
 #[derive(Clone, Debug)]
@@ -126,6 +126,8 @@ impl StoredPoint {
 /// A metric at a point.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct StoredMetric {
+    #[serde(default)]
+    cut: usize,
     mean: StoredEstimate,
     p50: StoredEstimate,
     p95: StoredEstimate,
@@ -137,6 +139,8 @@ struct StoredEstimate {
     value: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
+    #[serde(default)]
+    sense: StoredSense,
 }
 
 /// An expectation and what became of it.
@@ -198,10 +202,30 @@ pub enum Figure {
     P99,
 }
 
+/// What the value of an estimate says of the figure.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredSense {
+    #[default]
+    Whole,
+    AtLeast,
+    SoFar,
+}
+
+impl From<StoredSense> for Sense {
+    fn from(stored: StoredSense) -> Self {
+        match stored {
+            StoredSense::Whole => Self::Whole,
+            StoredSense::AtLeast => Self::AtLeast,
+            StoredSense::SoFar => Self::SoFar,
+        }
+    }
+}
+
 #[cfg(test)]
 impl StoredEstimate {
     const fn exactly(value: Option<f64>) -> Self {
-        Self { value, low: value, high: value }
+        Self { value, low: value, high: value, sense: StoredSense::Whole }
     }
 }
 
@@ -209,7 +233,8 @@ impl From<StoredEstimate> for Estimate {
     fn from(stored: StoredEstimate) -> Self {
         let low = stored.low.unwrap_or(f64::NEG_INFINITY);
         let high = stored.high.unwrap_or(f64::INFINITY);
-        Self { value: stored.value.unwrap_or(f64::NAN), interval: Interval { low, high } }
+        let value = stored.value.unwrap_or(f64::NAN);
+        Self { value, interval: Interval { low, high }, sense: stored.sense.into() }
     }
 }
 
@@ -242,12 +267,19 @@ impl StoredPoint {
         })
     }
 
+    /// How many replications have bounds of a metric only, as they were cut off.
+    #[must_use]
+    pub fn cut(&self, metric: &str) -> usize {
+        self.metrics.get(metric).map_or(0, |metric| metric.cut)
+    }
+
     /// Makes all figures known exactly, as those of a system without chance.
     #[cfg(test)]
     pub fn forget_spread(&mut self) {
         for metric in self.metrics.values_mut() {
             let exactly = StoredEstimate::exactly(metric.mean.value);
-            *metric = StoredMetric { mean: exactly, p50: exactly, p95: exactly, p99: exactly };
+            *metric =
+                StoredMetric { cut: 0, mean: exactly, p50: exactly, p95: exactly, p99: exactly };
         }
     }
 
@@ -256,7 +288,7 @@ impl StoredPoint {
     pub fn forget_figures(&mut self) {
         for metric in self.metrics.values_mut() {
             let none = StoredEstimate::exactly(None);
-            *metric = StoredMetric { mean: none, p50: none, p95: none, p99: none };
+            *metric = StoredMetric { cut: 0, mean: none, p50: none, p95: none, p99: none };
         }
     }
 
@@ -273,7 +305,8 @@ impl StoredPoint {
     #[cfg(test)]
     pub fn set_one(&mut self, name: &str, value: f64) {
         let exactly = StoredEstimate::exactly(Some(value));
-        let metric = StoredMetric { mean: exactly, p50: exactly, p95: exactly, p99: exactly };
+        let metric =
+            StoredMetric { cut: 0, mean: exactly, p50: exactly, p95: exactly, p99: exactly };
         self.metrics.insert(name.to_owned(), metric);
     }
 
@@ -449,6 +482,26 @@ impl Stored {
             return of(one, other, size);
         }
         of(&group_means(one, size), &group_means(other, size), 1)
+    }
+
+    /// How many replications number r of two points both have a final figure of `column`, and how
+    /// many there are.
+    #[must_use]
+    pub fn pairs(&self, [first, second]: [usize; 2], column: &StoredColumn) -> (usize, usize) {
+        let all = self.complete.as_ref().unwrap_or(&self.values);
+        let figures = |point: usize| {
+            let values = all.get(point).and_then(|metrics| metrics.get(&column.name));
+            values.map_or(&[][..], Vec::as_slice)
+        };
+        let pairs = figures(first).iter().zip(figures(second));
+        (pairs.clone().filter(|(a, b)| !a.is_nan() && !b.is_nan()).count(), pairs.count())
+    }
+
+    /// The figures of a metric at the point number `point` that a longer run would not change.
+    #[must_use]
+    pub fn final_values(&self, point: usize, metric: &str) -> &[f64] {
+        let all = self.complete.as_ref().unwrap_or(&self.values);
+        all.get(point).and_then(|metrics| metrics.get(metric)).map_or(&[], Vec::as_slice)
     }
 
     /// Whether replication r of all points has the same random numbers.

@@ -186,7 +186,7 @@ fn the_report_on_the_terminal() {
 #[test]
 fn an_interval_too_wide_for_its_column_breaks_between_its_ends() {
     let interval = crate::statistics::Interval { low: 0.020336, high: 0.020502 };
-    let estimate = crate::statistics::Estimate { value: 0.020419, interval };
+    let estimate = crate::statistics::Estimate::new(0.020419, interval);
     let cell = table::stacked(number::Scale::PLAIN, estimate, 14);
     assert_eq!(cell, "0.020419\n0.020336..\n0.020502");
 }

@@ -22,7 +22,7 @@ pub mod quantile;
 pub mod rate;
 pub mod selection;
 
-pub use interval::{Estimate, Interval};
+pub use interval::{Estimate, Interval, Sense};
 pub use moments::Moments;
 pub use quantile::Sorted;
 pub use rate::Rate;
