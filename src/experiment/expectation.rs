@@ -52,7 +52,7 @@ impl KeptValues {
     /// For the expectations of `scenario`, whose columns are `columns`.
     #[must_use]
     pub fn for_expectations(scenario: &Scenario, columns: &[MetricColumn]) -> Self {
-        let mut kept = Self::default();
+        let mut kept = Self::none(&scenario.run);
         for expectation in &scenario.expectations {
             let Some(places) = Places::of(scenario, columns, expectation) else { continue };
             kept.keep(columns, places.point, places.column);

@@ -74,6 +74,10 @@ impl MetricSummary {
             }
         }
         let own = Self::of(unit, values, bounds);
+        // That a time is at least 0 says nothing.
+        if own.count == 0 && low.iter().all(|value| value.is_nan() || *value == 0.0) {
+            shown.fill(f64::NAN);
+        }
         let [low, high, shown] =
             [&mut low, &mut high, &mut shown].map(|values| Self::of(unit, values, bounds));
         let value_sense = if cut.grows { Sense::AtLeast } else { Sense::SoFar };
@@ -85,8 +89,9 @@ impl MetricSummary {
                 Interval { low: end(low, f64::NEG_INFINITY), high: end(high, f64::INFINITY) };
             // Bounds beyond a quantile leave it as it is.
             let known = least.value == most.value && least.value.is_finite();
-            let sense = if known { Sense::Whole } else { value_sense };
-            Estimate { value: if known { least.value } else { shown.value }, interval, sense }
+            let value = if known { least.value } else { shown.value };
+            let sense = if known || value.is_nan() { Sense::Whole } else { value_sense };
+            Estimate { value, interval, sense }
         };
         Self {
             cut: (cut.known.len() as u64).min(all as u64),
@@ -265,7 +270,8 @@ impl Summariser {
     #[must_use]
     pub fn of_run(run: &RunSettings, columns: &[MetricColumn]) -> Self {
         let bounds = Bounds::new(run.confidence, run.group());
-        let readings = (0..columns.len()).map(|column| Reading::new(columns, column)).collect();
+        let reading = |column| Reading::new(columns, column, run.horizon);
+        let readings = (0..columns.len()).map(reading).collect();
         Self { bounds, readings, ..Self::new(run.confidence) }
     }
 
@@ -370,7 +376,7 @@ impl RowSink for Summariser {
             current.failure.clone_from(&row.message);
         }
         let figures = own(&self.columns, &row.figures);
-        if row.status.is_cut_off() {
+        if self.readings.first().is_some_and(|reading| reading.is_cut(row)) {
             let first = self.columns.start;
             current.cut.resize_with(figures.len(), CutOff::default);
             let readings = self.readings.iter().skip(first);
@@ -394,7 +400,7 @@ impl RowSink for Summariser {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::SimTime;
+    use crate::engine::{SimDuration, SimTime};
     use crate::models::{Metric, WhenCut};
 
     fn row(point: usize, status: Status, figure: f64) -> Row {
@@ -437,7 +443,7 @@ mod tests {
     fn cut_at(horizon: f64, when_cut: WhenCut, unit: Unit) -> MetricSummary {
         let metric = Metric { when_cut, ..Metric::headline("time", unit, "") };
         let column = MetricColumn { name: "time".to_owned(), component: 0, metric, whole: None };
-        let readings = vec![Reading::new(&[column], 0)];
+        let readings = vec![Reading::new(&[column], 0, SimDuration::from_whole_seconds(600))];
         let mut summariser = Summariser { readings, ..Summariser::new(0.95) };
         for figure in (1..=20).map(f64::from) {
             let cut = figure > horizon;

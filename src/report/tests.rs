@@ -276,7 +276,7 @@ fn expectations_as_junit() {
 #[test]
 fn a_comparison() {
     let columns = columns();
-    let mut kept = KeptValues::of(&columns, &[0, 1], &[0, 3]);
+    let mut kept = KeptValues::of(&scenario(Vec::new()).run, &columns, &[0, 1], &[0, 3]);
     rows(2, 40).iter().for_each(|row| kept.row(row).unwrap());
     let sides = [0, 3].map(|column| Sides {
         metric: &columns[column].name,
