@@ -227,10 +227,13 @@ fn extremes<'s>(
         let alike = if same.len() > 1 { " alike" } else { "" };
         format!("with {}{alike}, {}", several(&same), mean(column, end))
     };
-    let missing = match points.len() - known.len() {
+    let without = || points.iter().filter(|(_, point)| !value(point).is_finite());
+    let was_cut = without().any(|(_, point)| point.cut(&column.name) > 0);
+    let cut = if was_cut { ", as far as it went before it was cut off" } else { "" };
+    let missing = match without().count() {
         0 => String::new(),
-        1 => "; one of them has none".to_owned(),
-        count => format!("; {count} of them have none"),
+        1 => format!("; one of them has none{cut}"),
+        count => format!("; {count} of them have none{cut}"),
     };
     let cut: Vec<&'s StoredPoint> =
         known.iter().copied().filter(|point| is_cut(column, point)).collect();
