@@ -10,6 +10,7 @@ use super::sweep::capital;
 use crate::models::Unit;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn};
+use crate::statistics::equal;
 
 /// Curves that are still told apart in one picture.
 const MOST_CURVES: usize = 9;
@@ -42,7 +43,11 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         Entry { look: Look::Curve(index), text: format!("{}{of}", sample.name) }
     };
     let first = |index: usize| {
-        let alike = |other: &Sample| other.values == samples[index].values;
+        let own = &samples[index].values;
+        let alike = |other: &Sample| {
+            let mut pairs = other.values.iter().zip(own);
+            other.values.len() == own.len() && pairs.all(|(one, other)| equal(*one, *other))
+        };
         samples.iter().position(alike).unwrap_or(index)
     };
     let all_entries: Vec<Entry> = samples.iter().enumerate().map(entry).collect();
@@ -90,7 +95,10 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
 /// show.
 #[must_use]
 pub fn is_flat(stored: &Stored, column: &StoredColumn) -> bool {
-    let same = |sample: &Sample| sample.values.first() == sample.values.last();
+    let same = |sample: &Sample| match (sample.values.first(), sample.values.last()) {
+        (Some(least), Some(greatest)) => equal(*least, *greatest),
+        _ => true,
+    };
     samples(stored, &column.name).0.iter().all(same)
 }
 

@@ -13,6 +13,7 @@ use super::style::{
 use super::sweep::{Swept, capital, short_path};
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
+use crate::statistics::equal;
 
 /// The least height of a cell.
 const CELL: f64 = 17.0;
@@ -226,6 +227,8 @@ impl Shade {
         let finite = figures.filter(|figure| figure.is_finite());
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
         let (low, high) = finite.fold(ends, |(low, high), f| (low.min(f), high.max(f)));
+        // What rounding alone makes of equal figures is no difference.
+        let high = if equal(low, high) { low } else { high };
         Self { low, high, log: low > 0.0 && high / low > 20.0 }
     }
 
@@ -248,4 +251,18 @@ fn three_digits(value: f64) -> String {
     }
     let decimals = (2 - libm::floor(libm::log10(value.abs())) as i32).clamp(0, 6) as usize;
     format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_that_differ_by_rounding_alone_have_one_shade() {
+        let figure = 0.001_32;
+        let other = figure * (1.0 + 1e-14);
+        let shade = Shade::new([figure, other, figure].into_iter());
+        assert_eq!((shade.share(figure), shade.share(other)), (0.0, 0.0));
+        assert!(Shade::new([1.0, 1.001].into_iter()).share(1.001) > 0.0);
+    }
 }

@@ -47,6 +47,19 @@ fn a_difference_of_shares_may_be_below_nothing() {
 }
 
 #[test]
+fn figures_that_differ_by_rounding_alone_have_no_difference() {
+    let mut results = stored(named(&["pop 1024", "pop 128"]), 12);
+    results.take_as_complete();
+    let metric = "packet_loss_duration";
+    let values = |noise: f64| (0..12).map(|n| (1.0 + f64::from(n)) * (0.1 + noise)).collect();
+    results.values[0].insert(metric.to_owned(), values(0.0));
+    results.values[1].insert(metric.to_owned(), values(3e-16));
+    let drawn = plots(&results, Some(Kind::Difference), Some(metric));
+    assert_eq!(texts(&drawn[0]).last().map(String::as_str), Some("0"));
+    assert!(!texts(&drawn[0]).iter().any(|text| text.contains("e-")), "{:?}", texts(&drawn[0]));
+}
+
+#[test]
 fn what_is_left_out_is_said() {
     let names: Vec<String> = (0..40).map(|n| format!("c{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
