@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::engine::Trace;
 use crate::engine::trace::MOST_RECORDS;
 use crate::experiment::{self, Batch, KeptValues, Row, RowSink, Status};
-use crate::models::Unit;
 use crate::report::attribution::percent;
 use crate::report::files::ResultFolder;
 use crate::report::main_columns;
@@ -79,11 +78,12 @@ enum PlotKind {
 /// Which replication of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Pick {
-    /// That with the greatest figure (of rates per second the least), or where it never came
+    /// That with the greatest figure, or where it never came; the least where more is better, as
+    /// `describe` says
     Worst,
     /// That in the middle
     Median,
-    /// That which 99 % do not exceed
+    /// That which 99 % do not exceed, or where more is better reach
     P99,
 }
 
@@ -233,10 +233,10 @@ fn choose(
     };
     // What was cut off counts as the worst that it may become.
     let [least, most] = kept.bounds(point, column);
-    let chosen = match columns[column].metric.unit {
-        // Of what is done in a second less is worse.
-        Unit::PerSecond => at_share(&least, 1.0 - share),
-        _ => at_share(&most, share),
+    let chosen = if columns[column].metric.more_is_better {
+        at_share(&least, 1.0 - share)
+    } else {
+        at_share(&most, share)
     };
     chosen.ok_or_else(|| Problem::NoFigure { metric: metric.to_owned() }.into())
 }
