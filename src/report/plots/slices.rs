@@ -104,7 +104,8 @@ fn draw(
 ) -> Vec<Drawing> {
     let metric = column.name.as_str();
     let points = || slices.iter().flat_map(|s| &s.series).flat_map(|s| &s.points);
-    let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
+    let possible = Scale::new(column.unit(), 1.0);
+    let mean = |point: &StoredPoint| possible.possible(point.figure(metric, Figure::Mean));
     let figures = points().flat_map(|(_, point)| {
         let (mean, p95) = (mean(point), point.figure(metric, Figure::P95).value);
         let rest = if lines { [mean.interval.low, mean.interval.high, p95] } else { [f64::NAN; 3] };
@@ -147,7 +148,7 @@ fn draw(
                         continue;
                     }
                     if lines {
-                        curve(drawing, &panel, index, series, metric, factor);
+                        curve(drawing, &panel, index, series, metric, scale);
                     } else {
                         scatter(drawing, &panel, (index, series), metric, factor);
                     }

@@ -14,6 +14,7 @@ use crate::quantities::duration::parse_duration;
 use crate::quantities::rate::parse_rate;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
+use crate::statistics::equal;
 
 /// The share of an axis that can be seen.
 const SEEN: f64 = 0.006;
@@ -181,11 +182,12 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Vec<Drawing>
     }
     let metric = column.name.as_str();
     let points = || all.iter().flat_map(|series| &series.points);
-    let figure = |point: &StoredPoint, figure| point.figure(metric, figure);
+    let possible = Scale::new(column.unit(), 1.0);
     let figures = || {
         points().flat_map(|(_, point)| {
-            let mean = figure(point, Figure::Mean);
-            [mean.value, mean.interval.low, mean.interval.high, figure(point, Figure::P95).value]
+            let mean = possible.possible(point.figure(metric, Figure::Mean));
+            let p95 = point.figure(metric, Figure::P95).value;
+            [mean.value, mean.interval.low, mean.interval.high, p95]
         })
     };
     let allowed = allowed(stored, metric, &all);
@@ -240,7 +242,7 @@ impl Page<'_> {
             allowed.iter().for_each(|allowed| range(drawing, &panel, allowed, factor));
             let drawn = |index: &usize| first(*index) == *index;
             for (index, series) in all.iter().enumerate().filter(|(index, _)| drawn(index)) {
-                curve(drawing, &panel, index, series, metric, factor);
+                curve(drawing, &panel, index, series, metric, self.scale);
             }
             for (x, (low, high)) in allowed.iter().filter_map(|a| Some((a.x, a.measured?))) {
                 let top = panel.place(x, high * factor);
@@ -292,15 +294,16 @@ fn first_alike(all: &[Series<'_>], index: usize, metric: &str) -> usize {
 
 /// Whether two curves lie on each other, with their intervals.
 pub fn same_curve(one: &Series<'_>, other: &Series<'_>, metric: &str) -> bool {
-    let bits = |point: &StoredPoint| {
+    let figures = |point: &StoredPoint| {
         let mean = point.figure(metric, Figure::Mean);
         let p95 = point.figure(metric, Figure::P95).value;
-        [mean.value, mean.interval.low, mean.interval.high, p95].map(f64::to_bits)
+        [mean.value, mean.interval.low, mean.interval.high, p95]
     };
-    let curve = |series: &Series<'_>| -> Vec<(u64, [u64; 4])> {
-        series.points.iter().map(|(x, point)| (x.to_bits(), bits(point))).collect()
+    let alike = |(one, other): (&(f64, &StoredPoint), &(f64, &StoredPoint))| {
+        let [own, others] = [figures(one.1), figures(other.1)];
+        one.0 == other.0 && own.iter().zip(others).all(|(own, other)| equal(*own, other))
     };
-    curve(one) == curve(other)
+    one.points.len() == other.points.len() && one.points.iter().zip(&other.points).all(alike)
 }
 
 /// What the legend says of the curves, of which `first` says which is drawn for each: no more than there is to see of `points` on an axis `y`.
@@ -389,8 +392,9 @@ pub fn curve(
     index: usize,
     series: &Series<'_>,
     metric: &str,
-    factor: f64,
+    scale: Scale,
 ) {
+    let factor = scale.factor();
     let runs = |figure: &dyn Fn(&StoredPoint) -> f64| -> Vec<Vec<Place>> {
         let groups =
             series.points.chunk_by(|a, b| figure(a.1).is_finite() == figure(b.1).is_finite());
@@ -398,7 +402,7 @@ pub fn curve(
         let place = |(x, point): &(f64, &StoredPoint)| panel.place(*x, figure(point) * factor);
         known.map(|group| group.iter().map(place).collect()).collect()
     };
-    let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
+    let mean = |point: &StoredPoint| scale.possible(point.figure(metric, Figure::Mean));
     let bounded = |point: &StoredPoint| mean(point).interval.is_bounded();
     let lower = runs(&|p| if bounded(p) { mean(p).interval.low } else { f64::NAN });
     let upper = runs(&|p| if bounded(p) { mean(p).interval.high } else { f64::NAN });

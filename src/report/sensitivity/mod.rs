@@ -157,6 +157,10 @@ impl SensitivityReport<'_> {
     }
 
     fn scale(&self, analysis: &Analysis) -> Scale {
+        if self.method == Method::Sobol {
+            // An estimate of a share of the variance may lie below 0.
+            return Scale::PLAIN;
+        }
         let measures = analysis.effects.effects.iter().flat_map(|effect| &effect.measures);
         let base = analysis.base.iter().map(|base| base.value);
         Scale::for_values(self.unit(analysis), measures.map(|(_, e)| e.value).chain(base))

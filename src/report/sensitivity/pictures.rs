@@ -118,7 +118,8 @@ fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> 
     let factor = scale.factor();
     let base = analysis.base.map_or(f64::NAN, |base| base.value);
     let ends = |effect: &Effect| -> [Estimate; 2] {
-        [0, 1].map(|end| effect.measures.get(end).map_or(Estimate::UNKNOWN, |m| m.1))
+        let of = |end: usize| effect.measures.get(end).map_or(Estimate::UNKNOWN, |m| m.1);
+        [of(0), of(1)].map(|estimate| scale.possible(estimate))
     };
     let values = shown(effects.iter().flat_map(&ends), factor);
     let (least, most) = extent(values.chain([base * factor]));

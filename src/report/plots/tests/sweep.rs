@@ -84,6 +84,18 @@ fn a_legend_says_nothing_of_what_cannot_be_seen() {
 }
 
 #[test]
+fn an_interval_is_not_drawn_where_no_figure_can_be() {
+    let mut results = stored(swept("", &[32, 64, 128, 256]), 12);
+    for point in &mut results.summary.points {
+        point.set_interval("packet_loss_duration", -8.0, 30.0);
+    }
+    let drawn = plots(&results, Some(Kind::Sweep), Some("packet_loss_duration"));
+    let texts = texts(&drawn[0]);
+    assert!(texts.iter().all(|text| !text.starts_with('-')), "{texts:?}");
+    assert!(texts.iter().any(|text| text == "0"), "{texts:?}");
+}
+
+#[test]
 fn what_was_measured_is_marked_with_its_source() {
     let mut points = named(&["pop 1024"]);
     points.extend(swept("", &[64, 128, 1024]));
