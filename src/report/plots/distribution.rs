@@ -2,7 +2,7 @@
 //! below a figure, and, on a logarithmic scale, how many exceed it.
 
 use super::axis::Axis;
-use super::bars::row_names;
+use super::bars::{row_names, shown};
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{Entry, LINE, Look, Panel, heading, legend, one_for_each};
 use super::style::{CURVE, HEIGHT, MARGIN, MOST_SERIES, MUTED, WIDTH, colour, dash};
@@ -110,20 +110,9 @@ struct Sample {
     replications: usize,
 }
 
-/// The samples of all curves, and how many there could be: the named configurations, or the points of
-/// the sweep where there is no other, evenly thinned out.
+/// The samples of all curves, and how many there could be.
 fn samples(stored: &Stored, metric: &str) -> (Vec<Sample>, usize) {
-    let points = stored.summary.points.iter().enumerate();
-    let (swept, named): (Vec<_>, Vec<_>) = points.partition(|(_, point)| !point.axes.is_empty());
-    let base_only = named.len() == 1 && !swept.is_empty();
-    let chosen = if named.is_empty() || base_only { swept } else { named };
-    let most = MOST_CURVES.min(MOST_SERIES);
-    let count = chosen.len();
-    let chosen: Vec<_> = if count <= most {
-        chosen
-    } else {
-        (0..most).map(|n| chosen[n * (count - 1) / (most - 1)]).collect()
-    };
+    let (chosen, count) = shown(stored, MOST_CURVES.min(MOST_SERIES));
     let names = row_names(&chosen.iter().map(|(_, point)| *point).collect::<Vec<_>>());
     let sample = |((index, _), name): ((usize, _), String)| {
         let all = stored.values(index, metric);

@@ -35,7 +35,7 @@ const WHOLE: f64 = 0.9;
 /// The pictures: so many lanes in each as have room, all with one axis and the same colours.
 #[must_use]
 pub fn gantt(record: &Record, parts: &PartColours) -> Vec<Drawing> {
-    if record.lanes.is_empty() || record.window.0 >= record.window.1 {
+    if record.lanes.is_empty() || record.window.0 >= record.window.1 || is_bare(record) {
         return Vec::new();
     }
     let chart = Chart::new(record, parts);
@@ -44,6 +44,13 @@ pub fn gantt(record: &Record, parts: &PartColours) -> Vec<Drawing> {
     let room = HEIGHT - head - foot;
     let pages = Pages::new(record.lanes.len(), (room / LANE).max(1.0) as usize);
     pages.draw(|note, page| chart.page(note, &record.lanes[page], HEIGHT - foot))
+}
+
+/// Whether many lanes have no more than one bar and no event to show.
+fn is_bare(record: &Record) -> bool {
+    let bars: usize = record.lanes.iter().map(|lane| lane.spans.len()).sum();
+    let marks: usize = record.lanes.iter().map(|lane| lane.marks.len()).sum();
+    bars + marks <= 1 && record.lanes.len() > bars
 }
 
 /// What the pages share.

@@ -112,6 +112,9 @@ fn draw(
         [mean.value].into_iter().chain(rest)
     });
     let figures: Vec<f64> = figures.collect();
+    if !figures.iter().any(|figure| figure.is_finite()) {
+        return Vec::new();
+    }
     let scale = Scale::for_axis(column.unit(), figures.iter().copied());
     let factor = scale.factor();
     let y = Axis::for_figures(figures.into_iter().map(|value| value * factor));

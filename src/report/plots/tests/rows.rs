@@ -102,3 +102,26 @@ fn a_distribution_says_what_has_no_figure_and_what_has_one_in_part_of_the_replic
         assert!(said.contains(&text.to_owned()), "{text}: {said:?}");
     }
 }
+
+#[test]
+fn a_lone_configuration_is_in_the_distribution_as_in_the_bars() {
+    let mut points = named(&["as it stands"]);
+    points.extend(swept("", &[64, 128, 256, 512]));
+    let results = stored(points, 12);
+    for kind in [Kind::Attribution, Kind::Distribution] {
+        let drawn = plots(&results, Some(kind), Some("packet_loss_duration"));
+        let told = texts(&drawn[0]);
+        assert!(told.iter().any(|text| text.contains("as it stands")), "{kind:?}: {told:?}");
+    }
+}
+
+#[test]
+fn parts_of_a_bar_are_told_apart_without_colour() {
+    let drawn = plots(&stored(named_points(), 12), Some(Kind::Attribution), None);
+    let (_, data) = &drawn[0].drawing.panels[0];
+    let marks = &drawn[0].drawing.marks[data.clone()];
+    let border = |mark: &&Mark| matches!(mark, Mark::Line { colour: style::PAPER, .. });
+    let parts = marks.iter().filter(|mark| matches!(mark, Mark::Box { .. })).count();
+    let borders = marks.iter().filter(border).count();
+    assert!(borders > 0 && borders <= parts, "{borders} of {parts}");
+}
