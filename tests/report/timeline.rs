@@ -107,6 +107,21 @@ fn the_worst_replication_by_what_should_be_much_is_that_with_the_least() {
 }
 
 #[test]
+fn a_replication_beyond_those_of_the_run_is_said_to_be() {
+    let note = |replication: &str| {
+        let output = convsim()
+            .arg("trace")
+            .arg(scenario("chassis-packet-pop-batch.json"))
+            .args(["--text", "--set", "run.replications=20", "--replication", replication])
+            .assert()
+            .success();
+        String::from_utf8_lossy(&output.get_output().stderr).into_owned()
+    };
+    assert!(note("20").contains("replication 20 is beyond the 20 replications of the run, 0 to 19"));
+    assert_eq!(note("19"), "");
+}
+
+#[test]
 fn the_chrome_trace_is_small_and_well_formed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace.json");
