@@ -117,7 +117,9 @@ fn a_replication_beyond_those_of_the_run_is_said_to_be() {
             .success();
         String::from_utf8_lossy(&output.get_output().stderr).into_owned()
     };
-    assert!(note("20").contains("replication 20 is beyond the 20 replications of the run, 0 to 19"));
+    assert!(
+        note("20").contains("replication 20 is beyond the 20 replications of the run, 0 to 19")
+    );
     assert_eq!(note("19"), "");
 }
 

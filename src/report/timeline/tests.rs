@@ -349,6 +349,9 @@ fn what_one_waits_out_by_oneself_names_nobody_and_no_lane_is_busy_longer_than_th
     trace.chains = vec![Chain { lane, name, number, start, end, outcome, open, server, parts }];
     let text = explain(Timeline { components: &["w".to_owned()], trace: &trace }, 1);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[1], "    -> queue 100 ms (6 x request on 2 workers, 100 ms of each)", "{text}");
+    assert_eq!(
+        lines[1], "    -> queue 100 ms (6 x request on 2 workers, 100 ms of each)",
+        "{text}"
+    );
     assert_eq!(lines[2], "    -> pauses 100 ms", "{text}");
 }
