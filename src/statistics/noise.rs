@@ -2,9 +2,10 @@
 
 use super::{Estimate, Interval};
 
-/// Figures that differ by no more than this share of their size are equal: sums of the same numbers
-/// in another order differ by about 1e-15 of it, and no model has a figure that exact.
-pub const NOISE: f64 = 1e-9;
+/// Figures that differ by no more than this share of their size are equal. Sums of the same numbers
+/// in another order differ by about 1e-15 of it, and shares of a time that is counted in whole
+/// nanoseconds by a few 1e-9, as runs last seconds; no model has a figure that exact.
+pub const NOISE: f64 = 1e-8;
 
 /// Whether `one` and `other` differ by nothing but rounding. Two that are not known are equal.
 #[must_use]

@@ -93,7 +93,7 @@ pub const OTHER: RGBColor = PALETTE[6];
 /// Dashes of curves: as many as have no divisor in common with the colours, so that those of one
 /// colour differ in them, too.
 const DASHES: [Option<(f64, f64)>; 5] =
-    [None, Some((9.0, 4.0)), Some((2.5, 3.0)), Some((16.0, 5.0)), Some((5.0, 7.0))];
+    [None, Some((14.0, 5.0)), Some((2.5, 3.0)), Some((5.0, 7.0)), Some((9.0, 3.0))];
 
 /// The dashes of the series number `index`: also without colours neighbours are told apart.
 #[must_use]
