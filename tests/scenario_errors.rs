@@ -404,3 +404,24 @@ fn a_horizon_at_the_start_leaves_nothing_to_run() {
     );
     assert!(text.contains("run.horizon: 0 s is out of range"), "{text}");
 }
+
+#[test]
+fn names_with_control_characters_are_refused_and_not_repeated_as_they_are() {
+    let of = |name: &str| {
+        let component = r#""components": { "o": { "model": "orchagent" } }"#;
+        error(&format!(
+            "{{ \"name\": \"fine\", {component},\n  \"configurations\": [{{ \"name\": \"{name}\" }}] }}"
+        ))
+    };
+    for name in [r"12\u00008", r"12\u001b[31m", r"12\u009b31m"] {
+        let text = of(name);
+        assert!(text.contains("has a control character"), "{text}");
+        assert!(
+            text.contains("scenario.json:2:") && text.contains("configurations[0].name"),
+            "{text}"
+        );
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+    }
+    assert!(of(r"12\n8").contains("a name in one line"));
+    assert!(error("{ \"na\\u0000me\": 1 }").contains("has a control character"));
+}

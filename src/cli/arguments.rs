@@ -346,9 +346,13 @@ pub fn load_paired(file: &Path, options: &LoadOptions) -> Result<Scenario, CliEr
     let scenario = load(file, options)?;
     if scenario.run.antithetic || !scenario.run.pairs_points() {
         let problem = "this command compares points replication by replication".to_owned();
-        let allowed = "run.seeding \"common\" and run.antithetic false, for instance by --set \
-                       run.antithetic=false"
-            .to_owned();
+        let antithetic = scenario.run.antithetic.then_some("--set run.antithetic=false");
+        let seeding = (!scenario.run.pairs_points()).then_some("--set run.seeding=common");
+        let how: Vec<&str> = antithetic.into_iter().chain(seeding).collect();
+        let allowed = format!(
+            "run.seeding \"common\" and run.antithetic false, for instance by {}",
+            how.join(" ")
+        );
         return Err(Problem::Argument { problem, allowed }.into());
     }
     Ok(scenario)

@@ -174,6 +174,7 @@ fn model_json(kind: ModelKind) -> Value {
             "unit": metric.unit.symbol(),
             "headline": metric.headline,
             "part_of": metric.part_of,
+            "more_is_better": metric.more_is_better,
             "description": metric.summary,
         })
     };
@@ -199,7 +200,8 @@ fn model_text(kind: ModelKind, out: &mut dyn Write) -> io::Result<()> {
     for metric in kind.metrics() {
         let headline = if metric.headline { ", in the main table" } else { "" };
         let part = metric.part_of.map_or_else(String::new, |whole| format!(", part of {whole}"));
-        let head = format!("{} ({}{headline}{part})", metric.name, metric.unit.symbol());
+        let better = if metric.more_is_better { ", more is better" } else { "" };
+        let head = format!("{} ({}{headline}{part}{better})", metric.name, metric.unit.symbol());
         entry(&head, &[metric.summary], out)?;
     }
     for (title, signals) in [

@@ -182,7 +182,8 @@ pub enum Problem {
         "sweep needs points with a swept parameter, heat-map a grid of two, attribution a metric \
          with parts, difference two configurations, distribution two replications, calibration \
          expectations or recordings of what was measured, timeline and gantt a run without \
-         --no-plots"
+         --no-plots, in which something went on; of a metric without a figure at any point there is \
+         none"
     ))]
     NoPlots { folder: PathBuf },
 }

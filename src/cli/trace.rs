@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::engine::Trace;
 use crate::engine::trace::MOST_RECORDS;
 use crate::experiment::{self, Batch, KeptValues, Row, RowSink, Status};
-use crate::models::Unit;
 use crate::report::attribution::percent;
 use crate::report::files::ResultFolder;
 use crate::report::main_columns;
@@ -15,6 +14,7 @@ use crate::report::plots::{Kind, PartColours, Plot};
 use crate::report::terminal::{hanging, wrapped};
 use crate::report::timeline::{Timeline, explain, text, write_chrome};
 use crate::scenario::{MetricColumn, Scenario};
+use crate::wording::counted;
 use clap::{Args, ValueEnum};
 
 use super::arguments::{Changes, Running, load};
@@ -76,14 +76,24 @@ enum PlotKind {
     Gantt,
 }
 
+impl From<PlotKind> for Kind {
+    fn from(kind: PlotKind) -> Self {
+        match kind {
+            PlotKind::Timeline => Self::Timeline,
+            PlotKind::Gantt => Self::Gantt,
+        }
+    }
+}
+
 /// Which replication of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Pick {
-    /// That with the greatest figure (of rates per second the least), or where it never came
+    /// That with the greatest figure, or where it never came; the least where more is better, as
+    /// `describe` says
     Worst,
     /// That in the middle
     Median,
-    /// That which 99 % do not exceed
+    /// That which 99 % do not exceed, or where more is better reach
     P99,
 }
 
@@ -98,6 +108,15 @@ pub fn trace(arguments: &Arguments) -> Result<Outcome, CliError> {
         (Some(pick), Some(metric)) => choose(arguments, &scenario, point, pick, metric)?,
         _ => arguments.replication,
     };
+    let run = &scenario.run;
+    let run = run.precision.as_ref().map_or(run.replications, |to| to.max_replications);
+    if replication >= run {
+        eprintln!(
+            "replication {replication} is beyond the {} of the run, 0 to {}",
+            counted(run, "replication"),
+            run.saturating_sub(1)
+        );
+    }
     let replayed = Replayed::new(&scenario, point, replication);
     let (row, timeline) = (&replayed.row, replayed.timeline());
     let configuration = &scenario.points[point].configuration;
@@ -128,6 +147,11 @@ pub fn trace(arguments: &Arguments) -> Result<Outcome, CliError> {
     let beside = arguments.output.as_deref().map(|file| (parent(file), stem(file)));
     let drawn =
         plots(arguments, &scenario, &replayed, beside.as_ref().map_or(&name, |(_, stem)| stem));
+    for kind in arguments.plot.iter().map(|kind| Kind::from(*kind)) {
+        if drawn.iter().all(|plot| plot.kind != kind) {
+            eprintln!("no {} is drawn: the replication has nothing to show in it", kind.name());
+        }
+    }
     if !drawn.is_empty() {
         let written = match &beside {
             Some((place, _)) => plot::write_into(&drawn, place)?,
@@ -164,10 +188,7 @@ fn plots(arguments: &Arguments, scenario: &Scenario, replayed: &Replayed, name: 
     let names = columns.iter().zip(&wholes);
     let parts = PartColours::new(names.map(|(c, whole)| (c.name.as_str(), whole.as_deref())));
     let one = |kind: &PlotKind| {
-        let kind = match kind {
-            PlotKind::Timeline => Kind::Timeline,
-            PlotKind::Gantt => Kind::Gantt,
-        };
+        let kind = Kind::from(*kind);
         kind.of_replication(&record, &format!("{name}-{}", kind.name()), &parts)
     };
     arguments.plot.iter().flat_map(one).collect()
@@ -233,10 +254,10 @@ fn choose(
     };
     // What was cut off counts as the worst that it may become.
     let [least, most] = kept.bounds(point, column);
-    let chosen = match columns[column].metric.unit {
-        // Of what is done in a second less is worse.
-        Unit::PerSecond => at_share(&least, 1.0 - share),
-        _ => at_share(&most, share),
+    let chosen = if columns[column].metric.more_is_better {
+        at_share(&least, 1.0 - share)
+    } else {
+        at_share(&most, share)
     };
     chosen.ok_or_else(|| Problem::NoFigure { metric: metric.to_owned() }.into())
 }

@@ -119,6 +119,8 @@ pub struct Trace {
     pub lane_names: Vec<(Lane, String)>,
     /// Lanes of those that the others wait for: threads, workers.
     pub servers: Vec<Lane>,
+    /// Names of spans, by component, in which one waits for none of those: a pause of one's own.
+    pub alone: Vec<(u16, &'static str)>,
     /// What led to what.
     pub links: Vec<Link>,
     /// What was waited for, in the order in which it ended.
@@ -138,6 +140,7 @@ impl Trace {
         self.levels.clear();
         self.lane_names.clear();
         self.servers.clear();
+        self.alone.clear();
         self.links.clear();
         self.chains.clear();
         self.left.clear();

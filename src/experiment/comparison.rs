@@ -4,10 +4,17 @@ use crate::models::Unit;
 use crate::scenario::Statistic;
 use crate::statistics::independent::Independent;
 use crate::statistics::multiple::holm;
+use crate::statistics::noise::is_nothing;
 use crate::statistics::paired::{Contrast, Pairs};
 use crate::statistics::{Estimate, Interval, Moments, Rate};
 
 impl Sides<'_> {
+    /// The size of the greatest figure.
+    fn size(&self) -> f64 {
+        let known = self.first.iter().chain(self.second).filter(|value| value.is_finite());
+        known.fold(0.0, |most, value| most.max(value.abs()))
+    }
+
     /// The mean of the side number `side`, whose values are `own`. Of pairs only what has its
     /// counterpart among `others` counts, so that the means differ by the mean difference.
     fn mean(
@@ -148,6 +155,20 @@ impl Samples {
     }
 }
 
+impl Samples {
+    /// The contrast of the means of figures up to `size`: where they differ by rounding alone the
+    /// difference is 0 and the ratio 1, without an interval.
+    fn without_noise(&self, contrast: Contrast, confidence: f64, size: f64) -> Estimate {
+        let mean = |contrast| self.contrasted(Statistic::Mean, contrast, confidence);
+        let difference = mean(Contrast::Difference);
+        match contrast {
+            Contrast::Difference => difference.without_noise(size),
+            Contrast::Ratio if size > 0.0 && is_nothing(difference, size) => Estimate::exact(1.0),
+            Contrast::Ratio => mean(Contrast::Ratio),
+        }
+    }
+}
+
 /// The mean, or the probability, of the second of `sides` against that of the first, as [`compare`]
 /// has it.
 #[must_use]
@@ -157,14 +178,18 @@ pub fn contrasted(
     contrast: Contrast,
     confidence: f64,
 ) -> Estimate {
-    Samples::new(pairing, sides).contrasted(Statistic::Mean, contrast, confidence)
+    Samples::new(pairing, sides).without_noise(contrast, confidence, sides.size())
 }
 
 /// Compares all `sides` at once; the p values are corrected for their number.
 #[must_use]
 pub fn compare(sides: &[Sides<'_>], pairing: Pairing, confidence: f64) -> Vec<Compared> {
     let samples: Vec<Samples> = sides.iter().map(|side| Samples::new(pairing, side)).collect();
-    let p_values = holm(&samples.iter().map(Samples::p_value).collect::<Vec<_>>());
+    let p_value = |(samples, side): (&Samples, &Sides<'_>)| {
+        let difference = samples.contrasted(Statistic::Mean, Contrast::Difference, confidence);
+        if is_nothing(difference, side.size()) { 1.0 } else { samples.p_value() }
+    };
+    let p_values = holm(&samples.iter().zip(sides).map(p_value).collect::<Vec<_>>());
     let compared = sides.iter().zip(&samples).zip(p_values);
     compared
         .map(|((side, samples), p_value)| Compared {
@@ -177,8 +202,8 @@ pub fn compare(sides: &[Sides<'_>], pairing: Pairing, confidence: f64) -> Vec<Co
             }),
             first: side.mean(side.first, side.second, 0, (pairing, confidence)),
             second: side.mean(side.second, side.first, 1, (pairing, confidence)),
-            difference: samples.contrasted(Statistic::Mean, Contrast::Difference, confidence),
-            ratio: samples.contrasted(Statistic::Mean, Contrast::Ratio, confidence),
+            difference: samples.without_noise(Contrast::Difference, confidence, side.size()),
+            ratio: samples.without_noise(Contrast::Ratio, confidence, side.size()),
             saved: (pairing == Pairing::Paired).then(|| {
                 [Contrast::Difference, Contrast::Ratio]
                     .map(|contrast| saved(side, samples, contrast, confidence))
@@ -302,5 +327,22 @@ impl Exceeded {
             Self::Changed(ratio) => ratio.value,
             Self::Missing(_) | Self::NotBounded | Self::CutOff(_) => f64::NAN,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_that_differ_by_rounding_alone_are_equal() {
+        let first: Vec<f64> = (1..20).map(|n| f64::from(n) * 0.1).collect();
+        let second: Vec<f64> = first.iter().map(|value| value * (1.0 + 4e-16)).collect();
+        let (first, second) = (first.as_slice(), second.as_slice());
+        let sides = Sides { metric: "m", unit: Unit::Seconds, first, second, groups: [1, 1] };
+        let compared = compare(&[sides], Pairing::Paired, 0.95).remove(0);
+        assert_eq!(compared.difference, Estimate::exact(0.0));
+        assert_eq!(compared.ratio, Estimate::exact(1.0));
+        assert_eq!(compared.p_value, 1.0);
     }
 }

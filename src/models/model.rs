@@ -91,7 +91,7 @@ pub struct SignalDefinition {
     pub summary: &'static str,
 }
 
-/// The unit of a metric.
+/// The unit of a metric. No figure of any is below 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
@@ -137,6 +137,8 @@ pub struct Metric {
     /// For a part of another metric: that metric's name. The parts of a metric sum to it, and
     /// tell which mechanism the time went to.
     pub part_of: Option<&'static str>,
+    /// Whether a greater figure is what one wants: of two replications the one with less is worse.
+    pub more_is_better: bool,
     /// What its figure says of the whole when the replication was cut off.
     pub when_cut: WhenCut,
     /// The metric which, where it has a figure, says that this one's is that of the whole also
@@ -169,6 +171,7 @@ impl Metric {
             summary,
             headline: true,
             part_of: None,
+            more_is_better: matches!(unit, Unit::PerSecond),
             when_cut: WhenCut::Unknown,
             final_with: None,
         }
@@ -183,6 +186,7 @@ impl Metric {
             summary,
             headline: false,
             part_of: None,
+            more_is_better: matches!(unit, Unit::PerSecond),
             when_cut: WhenCut::Unknown,
             final_with: None,
         }
@@ -202,6 +206,7 @@ impl Metric {
             summary,
             headline: false,
             part_of: Some(whole),
+            more_is_better: matches!(unit, Unit::PerSecond),
             when_cut: WhenCut::Unknown,
             final_with: None,
         }
@@ -211,6 +216,12 @@ impl Metric {
     #[must_use]
     pub const fn growing(self, when_cut: WhenCut) -> Self {
         Self { when_cut, ..self }
+    }
+
+    /// The same, of which more is better, as of anything done in a second.
+    #[must_use]
+    pub const fn more_is_better(self) -> Self {
+        Self { more_is_better: true, ..self }
     }
 
     /// The same, whose figure does not change any more once `metric` has one.

@@ -124,6 +124,7 @@ pub fn got_text(
 /// The ends of an interval that may have none.
 fn ends(judgement: &Judgement, scale: Scale) -> String {
     let Interval { low, high } = judgement.got.interval;
+    let low = if low.is_finite() { low.max(scale.least()) } else { low };
     match (low.is_finite().then(|| scale.bound(low)), high.is_finite().then(|| scale.bound(high))) {
         (Some(low), Some(high)) => format!("{low} to {high}"),
         (Some(low), None) => format!("at least {low}"),

@@ -26,8 +26,8 @@ pub struct Scale {
     no_width: f64,
     /// Most significant digits.
     digits: i32,
-    /// Whether figures are never below 0, so that an interval of one that is not does not go there:
-    /// what it loses could not have been.
+    /// Whether figures are never below 0, as those of all metrics, so that an interval of one that is
+    /// not does not go there: what it loses could not have been.
     never_negative: bool,
 }
 
@@ -43,8 +43,7 @@ impl Scale {
             Unit::Count | Unit::Ratio => (1.0, ""),
             Unit::PerSecond => (1.0, "1/s"),
         };
-        let never_negative = matches!(unit, Unit::Share | Unit::Probability);
-        Self { factor, symbol, never_negative, ..Self::PLAIN }
+        Self { factor, symbol, never_negative: true, ..Self::PLAIN }
     }
 
     /// For the figures of a metric in `unit`.
@@ -193,11 +192,18 @@ impl Scale {
     }
 
     /// With an interval that does not go where no figure can be.
-    fn possible(self, mut estimate: Estimate) -> Estimate {
-        if self.never_negative && estimate.value >= 0.0 && estimate.interval.low.is_finite() {
-            estimate.interval.low = estimate.interval.low.max(0.0);
+    #[must_use]
+    pub fn possible(self, mut estimate: Estimate) -> Estimate {
+        if estimate.value >= 0.0 && estimate.interval.low.is_finite() {
+            estimate.interval.low = estimate.interval.low.max(self.least());
         }
         estimate
+    }
+
+    /// The least that a figure can be.
+    #[must_use]
+    pub const fn least(self) -> f64 {
+        if self.never_negative { 0.0 } else { f64::NEG_INFINITY }
     }
 
     fn rounded(self, estimate: Estimate) -> (String, String) {
@@ -336,6 +342,17 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_does_not_go_where_no_figure_can_be() {
+        let low = |unit| Scale::new(unit, 1.0).possible(estimate(1.0, -0.5, 2.5)).interval.low;
+        for unit in [Unit::Seconds, Unit::Count, Unit::Share, Unit::Ratio, Unit::PerSecond] {
+            assert_eq!(low(unit), 0.0, "{unit:?}");
+        }
+        // A difference has a sign.
+        let difference = Scale::new(Unit::Count, 1.0).of_difference();
+        assert_eq!(difference.interval(estimate(1.0, -0.5, 2.5)), "-0.5..2.5");
+    }
+
+    #[test]
     fn two_digits_of_the_half_width_are_shown() {
         let seconds = Scale::new(Unit::Seconds, 20.0);
         let mean = estimate(13.41873, 13.20512, 13.63234);
@@ -454,7 +471,9 @@ mod tests {
         let rare = estimate(0.000_06, -0.000_08, 0.000_19);
         assert_eq!(share.interval(rare), "0.0000..0.0190");
         assert_eq!(share.of_difference().interval(rare), "-0.008..0.019");
-        assert_eq!(Scale::new(Unit::Seconds, 1.0).interval(rare), "-0.00008..0.00019");
+        let seconds = Scale::new(Unit::Seconds, 1.0);
+        assert_eq!(seconds.interval(rare), "0.000000..0.000190");
+        assert_eq!(seconds.of_difference().interval(rare), "-0.00008..0.00019");
     }
 
     #[test]

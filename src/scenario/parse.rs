@@ -110,7 +110,9 @@ impl Reader<'_> {
         let value = match value {
             ast::Value::NullKeyword(_) => NodeValue::Null,
             ast::Value::BooleanLit(literal) => NodeValue::Bool(literal.value),
-            ast::Value::StringLit(literal) => NodeValue::Text(literal.value.into_owned()),
+            ast::Value::StringLit(literal) => {
+                NodeValue::Text(self.text(literal.value.into_owned(), path, origin))
+            }
             ast::Value::NumberLit(literal) => self.number(literal.value, path, origin),
             ast::Value::Array(list) => {
                 let mut items = Vec::with_capacity(list.elements.len());
@@ -133,6 +135,7 @@ impl Reader<'_> {
                 ObjectPropName::String(literal) => literal.value.into_owned(),
                 ObjectPropName::Word(literal) => literal.value.to_owned(),
             };
+            let key = self.text(key, path, key_origin);
             let key_path = join(path, &key);
             let value = self.node(property.value, &key_path);
             if let Some(first) = seen.insert(key.clone(), key_origin) {
@@ -143,6 +146,18 @@ impl Reader<'_> {
             }
         }
         NodeValue::Object(entries)
+    }
+
+    /// A text without control characters, which no picture, report or terminal can show as they are.
+    fn text(&mut self, text: String, path: &str, origin: Origin) -> String {
+        let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+        if !text.contains(control) {
+            return text;
+        }
+        let text = text.replace(control, "\u{fffd}");
+        let problem = Problem::ControlCharacter { text: super::node::clip(&text, 60) };
+        self.problems.add(problem, path, Some(origin));
+        text
     }
 
     fn number(&mut self, text: &str, path: &str, origin: Origin) -> NodeValue {

@@ -35,6 +35,8 @@ pub enum Problem {
     TooDeep { limit: usize },
     /// The same key twice in an object.
     DuplicateKey { key: String, first: Origin },
+    /// A text with a character that cannot be shown, here as U+FFFD.
+    ControlCharacter { text: String },
     /// A number past the range of a double.
     NumberTooLarge { text: String },
     /// NaN or an infinity.
@@ -131,7 +133,8 @@ impl Problem {
                 let (problem, allowed) = self.value_text();
                 (problem, format!("allowed: {allowed}"))
             }
-            Self::DuplicateName { .. }
+            Self::ControlCharacter { .. }
+            | Self::DuplicateName { .. }
             | Self::BadName { .. }
             | Self::UnknownName { .. }
             | Self::BadPath { .. }
@@ -305,6 +308,10 @@ impl Problem {
 
     fn meaning_text(&self) -> (String, String) {
         match self {
+            Self::ControlCharacter { text } => (
+                format!("\"{text}\" has a control character, here as \u{fffd}"),
+                "letters and signs, line ends and tabs".to_owned(),
+            ),
             Self::DuplicateName { what, name } => (
                 format!("there is already a {what} called \"{name}\""),
                 format!("give each {what} its own name"),

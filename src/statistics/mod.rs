@@ -7,6 +7,7 @@
 //! - [`paired_rates`]: the same of what is 0 or 1.
 //! - [`independent`]: the same where the replications have nothing to do with each other.
 //! - [`multiple`]: the correction of several p values by Holm.
+//! - [`noise`]: what rounding alone makes of equal figures.
 //! - [`selection`]: the best of several, with a guaranteed probability of choosing right.
 //!
 //! Replications are independent of each other; every interval here rests on that.
@@ -16,6 +17,7 @@ pub mod independent;
 pub mod interval;
 pub mod moments;
 pub mod multiple;
+pub mod noise;
 pub mod paired;
 pub mod paired_rates;
 pub mod quantile;
@@ -24,6 +26,7 @@ pub mod selection;
 
 pub use interval::{Estimate, Interval, Sense};
 pub use moments::Moments;
+pub use noise::equal;
 pub use quantile::Sorted;
 pub use rate::Rate;
 

@@ -38,6 +38,32 @@ fn one_parameter_at_a_time_gives_a_tornado() {
 }
 
 #[test]
+fn a_tornado_of_what_never_came_about_is_not_drawn_and_says_so() {
+    let place = Place::with_scenario("links", "");
+    let horizon = ["--horizon", "1 ms", "--output", "out"];
+    let ranges = ["--vary", "orchagent.flap.count=2..14"];
+    let arguments = ["sensitivity", "links.json", "--metric", "convergence_time"];
+    let output = place.convsim(&[&arguments[..], &ranges, &horizon].concat());
+    let text = stdout(&output);
+    assert!(text.contains("convergence_time: no figure as the scenario stands"), "{text}");
+    assert!(text.contains("there is no picture of"), "{text}");
+    assert_eq!(files(&place.path("out")), ["sensitivity.csv", "sensitivity.json"]);
+}
+
+#[test]
+fn what_keeps_points_from_being_compared_is_what_the_help_says() {
+    for (set, help) in [("run.seeding=independent", "common"), ("run.antithetic=true", "false")] {
+        let place = Place::with_scenario("links", "");
+        let key = set.split('=').next().unwrap();
+        let output = sensitivity(&place, &["--set", set]);
+        assert_eq!(code(&output), 2);
+        let text = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&format!("--set {key}={help}")), "{text}");
+        assert_eq!(text.matches("--set run.").count(), 1, "{text}");
+    }
+}
+
+#[test]
 fn screening_ranks_the_parameters() {
     let place = Place::with_scenario("links", "");
     let more = ["--method", "morris", "--trajectories", "6", "--replications", "2"];

@@ -205,6 +205,28 @@ fn the_lanes_of_workers_are_as_busy_as_the_model_says_that_they_were() {
 }
 
 #[test]
+fn the_time_of_workers_and_kthreads_counts_what_is_under_way_at_the_cut() {
+    each_cut(|at, scenario, _, (row, cut)| {
+        let columns = scenario.columns();
+        let figure = |name: &str| {
+            row.figures[columns.iter().position(|column| column.name == name).unwrap()]
+        };
+        if scenario.components[0].1.name() == "l3_agent" {
+            let (found, counted) = (figure("worker_time"), served(cut));
+            assert!((found - counted).abs() < 1e-6 * counted.max(1.0), "{at}: {found} {counted}");
+        }
+    });
+    let whole = loaded("ipvs-kube-proxy-scale", &["ipvs.warm_up=0 s"]);
+    let columns = whole.columns();
+    let time = columns.iter().position(|column| column.name == "kthread_time").unwrap();
+    for millis in [1_234, 3_071, 5_555] {
+        let end = SimTime::ZERO.saturating_add(SimDuration::from_millis(millis));
+        let (row, _) = replay(&cut_at(&whole, end), 1, 0);
+        assert!((row.figures[time] - 1.0).abs() < 1e-6, "{millis}: {}", row.figures[time]);
+    }
+}
+
+#[test]
 fn the_paths_of_a_cut_replication_wait_as_long_as_the_model_says_that_they_were_out() {
     let whole = loaded("chassis-packet-pop-batch", &[]);
     let columns = whole.columns();

@@ -160,6 +160,16 @@ fn every_field_is_documented() {
         let file = output.path().join("chassis-packet-pop-batch").join(name);
         documents.push(serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap());
     }
+    let section = |name: &str| {
+        let (_, rest) = documentation.split_once(&format!("\n## `{name}`")).unwrap();
+        rest.split("\n## ").next().unwrap()
+    };
+    for name in ["summary.json", "timeline.json"] {
+        let file = output.path().join("chassis-packet-pop-batch").join(name);
+        let document: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        let version = format!("| `version` | {} |", document["version"]);
+        assert!(section(name).contains(&version), "{name}: {version}");
+    }
     let mut keys = BTreeSet::new();
     documents.iter().for_each(|document| fields(document, &mut keys));
     for key in keys {

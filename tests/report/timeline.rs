@@ -78,6 +78,52 @@ fn the_worst_replication_is_found_and_explained() {
 }
 
 #[test]
+fn the_worst_replication_by_what_should_be_much_is_that_with_the_least() {
+    let file = scenario("http-backlog-overflow.json");
+    let options = LoadOptions {
+        set: vec!["run.replications=12".to_owned(), "run.horizon=3 s".to_owned()],
+        ..LoadOptions::default()
+    };
+    let loaded = load(&file, &options).unwrap();
+    let columns = loaded.columns();
+    let ok = columns.iter().position(|column| column.name == "ok").unwrap();
+    let mut rows = Rows::default();
+    let batch = Batch { point: 0, replications: 0..12 };
+    experiment::run(&loaded, &[batch], 1, &mut [&mut rows]).unwrap();
+    let answered: Vec<f64> = rows.0.iter().map(|row| row.figures[ok]).collect();
+    let least = answered.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(answered.iter().any(|count| *count > least), "{answered:?}");
+    let output = convsim()
+        .arg("trace")
+        .arg(&file)
+        .args(["--set", "run.replications=12", "--set", "run.horizon=3 s", "--explain"])
+        .args(["--pick", "worst", "--metric", "ok"])
+        .assert()
+        .success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let number = text.split(", replication ").nth(1).and_then(|rest| rest.split(':').next());
+    let chosen: usize = number.unwrap().trim().parse().unwrap();
+    assert_eq!(answered[chosen], least, "{answered:?}");
+}
+
+#[test]
+fn a_replication_beyond_those_of_the_run_is_said_to_be() {
+    let note = |replication: &str| {
+        let output = convsim()
+            .arg("trace")
+            .arg(scenario("chassis-packet-pop-batch.json"))
+            .args(["--text", "--set", "run.replications=20", "--replication", replication])
+            .assert()
+            .success();
+        String::from_utf8_lossy(&output.get_output().stderr).into_owned()
+    };
+    assert!(
+        note("20").contains("replication 20 is beyond the 20 replications of the run, 0 to 19")
+    );
+    assert_eq!(note("19"), "");
+}
+
+#[test]
 fn the_chrome_trace_is_small_and_well_formed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace.json");

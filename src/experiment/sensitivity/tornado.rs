@@ -38,7 +38,8 @@ pub fn effects(figures: &[Vec<f64>], statistic: Statistic, confidence: f64) -> (
     let effect = |(parameter, ends): (usize, &[Vec<f64>])| {
         let (low, high) = (&ends[0], &ends[1]);
         let swing = if complete(low) && complete(high) {
-            change(&known(low), &known(high), statistic, confidence)
+            let size = low.iter().chain(high).fold(0.0_f64, |most, value| most.max(value.abs()));
+            change(&known(low), &known(high), statistic, confidence).without_noise(size)
         } else {
             Estimate::UNKNOWN
         };

@@ -48,7 +48,7 @@ pub const METRICS: &[Metric] = &[
     Metric::detail("attempt_latency.p95", Unit::Seconds, "95th percentile of the same."),
     Metric::detail("attempt_latency.p99", Unit::Seconds, "99th percentile of the same."),
     Metric::detail("requests", Unit::Count, "Requests that clients began.").growing(WhenCut::Grows),
-    Metric::detail("ok", Unit::Count, "Attempts that were answered.").growing(WhenCut::Grows),
+    Metric::detail("ok", Unit::Count, "Attempts that were answered.").growing(WhenCut::Grows).more_is_better(),
     Metric::detail("failed", Unit::Count, "Requests that failed in spite of all retries.").growing(WhenCut::Grows),
     Metric::detail("attempts", Unit::Count, "Attempts, the retries included.").growing(WhenCut::Grows),
     Metric::detail("timeouts", Unit::Count, "Attempts that the client gave up.").growing(WhenCut::Grows),
@@ -98,7 +98,7 @@ pub const METRICS: &[Metric] = &[
         "proxy.upstream.reused",
         Unit::Count,
         "Requests that the proxy sent on a kept connection.",
-    ).growing(WhenCut::Grows),
+    ).growing(WhenCut::Grows).more_is_better(),
     Metric::detail(
         "proxy.accept_queue.greatest",
         Unit::Count,

@@ -14,6 +14,8 @@ const LEVELS: [&str; 4] =
 
 /// What an attempt is doing while a worker executes it.
 pub(super) const BEING_SERVED: &str = "being served";
+/// What a client does between its attempts, for whatever reason the last one failed.
+const PAUSES: &str = "pauses";
 
 /// The state after the last event.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,7 @@ impl HttpPool {
         self.timeline.named = 0;
         self.timeline.levels = [-1.0; LEVELS.len()];
         if let Some(trace) = engine.trace() {
+            trace.alone.push((component, PAUSES));
             for worker in 0..self.processes.len() as u32 {
                 trace.name_server(Lane { component, lane: worker }, &format!("worker {worker}"));
             }
@@ -170,7 +173,7 @@ impl HttpPool {
         let (now, component) = (engine.now(), engine.owner());
         if let Some(trace) = engine.trace() {
             let ends = (now, now.saturating_add(pause));
-            trace.span(self.client_lane(component, client), "pauses", ends, 0);
+            trace.span(self.client_lane(component, client), PAUSES, ends, 0);
         }
     }
 

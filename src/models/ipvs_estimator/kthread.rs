@@ -164,13 +164,7 @@ impl IpvsEstimator {
     /// of states with work is accounted when that work is done.
     pub(super) fn enter(&mut self, now: SimTime, slot: usize, state: State) {
         let task = &mut self.tasks[slot];
-        let spent = now.since(task.since.max(task.counted_since));
-        match task.state {
-            State::Sleeping | State::Starting | State::CalcSleep => {
-                task.used.sleeping = task.used.sleeping.saturating_add(spent);
-            }
-            _ => {}
-        }
+        task.book_sleep(now);
         task.since = now;
         task.state = state;
     }
@@ -220,29 +214,10 @@ impl IpvsEstimator {
         }
     }
 
-    /// Books the work of a task up to `now`; of work that was begun before the figures count,
-    /// the part that lies after.
     fn account(&mut self, now: SimTime, done: &Done) {
         let task = &mut self.tasks[done.slot];
         task.load.add(done.work);
-        let whole = now.since(task.since);
-        let counted = now.since(task.counted_since);
-        let part = |spent: SimDuration| {
-            if counted >= whole {
-                return spent;
-            }
-            SimDuration::from_seconds(
-                spent.as_seconds() * counted.as_seconds() / whole.as_seconds(),
-            )
-        };
-        let used = &mut task.used;
-        used.waiting = used.waiting.saturating_add(part(done.waited));
-        let of_state = match task.state {
-            State::Estimating(..) => &mut used.estimating,
-            State::Draining => &mut used.draining,
-            _ => &mut used.calculating,
-        };
-        *of_state = of_state.saturating_add(part(done.work));
+        task.book(now, done);
     }
 
     pub(super) fn run<G: Copy + From<Event>>(

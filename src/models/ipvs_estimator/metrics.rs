@@ -5,13 +5,15 @@ use super::metrics_of_groups::{GROUPS, OF_GROUP};
 use super::observation::{KthreadsTime, TICK_BUDGET};
 use super::rates::{Accuracy, FirstEstimateParts};
 use super::traffic::MOST_GROUPS;
-use crate::engine::SimTime;
+use crate::engine::{SimDuration, SimTime};
 use crate::models::model::{Metric, Unit};
 
 /// A replication that has ended.
 pub(super) struct Results<'a> {
     model: &'a IpvsEstimator,
     window_s: f64,
+    /// What the old timer took.
+    softirq: SimDuration,
     time: KthreadsTime,
     accuracy: Accuracy,
     of_groups: [Accuracy; MOST_GROUPS],
@@ -20,14 +22,25 @@ pub(super) struct Results<'a> {
 
 impl<'a> Results<'a> {
     pub fn new(model: &'a IpvsEstimator, end: SimTime) -> Self {
+        // Where the run was cut off, what is under way counts as far as it has come.
+        let mut under_way = model.ended.is_none().then(|| model.host.clone());
         let end = model.ended.unwrap_or(end);
         let mut time = model.seen.kthreads_time;
         if !model.algorithm.old_timer {
-            for task in &model.tasks {
-                time.add(task, end);
+            for (slot, task) in model.tasks.iter().enumerate() {
+                let mut task = *task;
+                if let Some(host) = &mut under_way {
+                    task.book_sleep(end);
+                    host.cancel(end, slot).iter().for_each(|done| task.book(end, done));
+                }
+                time.add(&task, end);
             }
         }
+        let walk = model.softirq_began.filter(|_| under_way.is_some());
+        let walk = walk.filter(|_| model.softirq_time.is_some());
+        let walk = walk.map_or(SimDuration::ZERO, |began| end.since(began));
         Self {
+            softirq: model.seen.softirq_total.saturating_add(walk.min(model.seen.window(end))),
             model,
             window_s: model.seen.window(end).as_seconds(),
             time,
@@ -54,8 +67,7 @@ impl<'a> Results<'a> {
     }
 
     fn cores_used(&self) -> f64 {
-        let softirq = self.model.seen.softirq_total.as_seconds();
-        (self.time.used.busy().as_seconds() + softirq) / self.window_s
+        (self.time.used.busy().as_seconds() + self.softirq.as_seconds()) / self.window_s
     }
 }
 
@@ -146,7 +158,7 @@ const ENTRIES: &[Entry] = &[
             "services_at_first_late_tick",
             Unit::Count,
             "Services in chains when a tick was late for the first time, in the whole run; none if none was.",
-        ),
+        ).more_is_better(),
         |r| r.model.seen.services_at_first_late.map_or(f64::NAN, |services| services as f64),
     ),
     (
@@ -236,7 +248,7 @@ const ENTRIES: &[Entry] = &[
         ),
         |r| r.per_kthread(r.time.used.waiting.as_seconds()),
     ),
-    (Metric::part("kthread_time.sleeping", TIME, Unit::Share, "Nothing was due."), |r| {
+    (Metric::part("kthread_time.sleeping", TIME, Unit::Share, "Nothing was due.").more_is_better(), |r| {
         r.per_kthread(r.time.used.sleeping.as_seconds())
     }),
     (
@@ -252,7 +264,7 @@ const ENTRIES: &[Entry] = &[
             "estimators",
             Unit::Count,
             "Estimators in chains at the end, with that of the totals.",
-        ),
+        ).more_is_better(),
         |r| r.model.layout.linked() as f64,
     ),
     (
@@ -266,10 +278,10 @@ const ENTRIES: &[Entry] = &[
     (detail("estimators_removed", Unit::Count, "Estimators ever removed."), |r| {
         r.model.removed as f64
     }),
-    (detail("chain_max", Unit::Count, "Estimators that fit in a chain at the end."), |r| {
+    (detail("chain_max", Unit::Count, "Estimators that fit in a chain at the end.").more_is_better(), |r| {
         r.of_kthreads(r.model.layout.limits().chain_max)
     }),
-    (detail("est_max_count", Unit::Count, "Estimators that fit in a kthread at the end."), |r| {
+    (detail("est_max_count", Unit::Count, "Estimators that fit in a kthread at the end.").more_is_better(), |r| {
         r.of_kthreads(r.model.layout.limits().est_max_count)
     }),
     (detail("est_max_threads", Unit::Count, "Most kthreads allowed at the end."), |r| {

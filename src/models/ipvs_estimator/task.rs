@@ -1,5 +1,6 @@
 //! A kthread's task: what it is doing, and what its time went to.
 
+use super::host::Done;
 use super::prices::RowTime;
 use crate::engine::{SimDuration, SimTime, Timer};
 
@@ -88,4 +89,37 @@ pub(super) struct Task {
     pub counted_since: SimTime,
     /// Its kthread's chains exist.
     pub exists: bool,
+}
+
+impl Task {
+    /// Books its sleep up to `now`, if it sleeps.
+    pub fn book_sleep(&mut self, now: SimTime) {
+        if matches!(self.state, State::Sleeping | State::Starting | State::CalcSleep) {
+            let spent = now.since(self.since.max(self.counted_since));
+            self.used.sleeping = self.used.sleeping.saturating_add(spent);
+        }
+    }
+
+    /// Books its work up to `now`; of work that was begun before the figures count, the part that
+    /// lies after.
+    pub fn book(&mut self, now: SimTime, done: &Done) {
+        let whole = now.since(self.since);
+        let counted = now.since(self.counted_since);
+        let part = |spent: SimDuration| {
+            if counted >= whole {
+                return spent;
+            }
+            SimDuration::from_seconds(
+                spent.as_seconds() * counted.as_seconds() / whole.as_seconds(),
+            )
+        };
+        let used = &mut self.used;
+        used.waiting = used.waiting.saturating_add(part(done.waited));
+        let of_state = match self.state {
+            State::Estimating(..) => &mut used.estimating,
+            State::Draining => &mut used.draining,
+            _ => &mut used.calculating,
+        };
+        *of_state = of_state.saturating_add(part(done.work));
+    }
 }

@@ -163,9 +163,9 @@ pub const METRICS: &[Metric] = &[
     Metric::detail("sync_time", S, "Until a full sync had been answered completely.").growing(WhenCut::GrowsFromStart),
     Metric::detail("full_syncs", N, "Full syncs begun.").growing(WhenCut::Grows),
     Metric::detail("full_sync_timeouts", N, "Full syncs ended by a timeout.").growing(WhenCut::Grows),
-    Metric::detail("sync_chunk", N, "Routers in a chunk at the end."),
+    Metric::detail("sync_chunk", N, "Routers in a chunk at the end.").more_is_better(),
     Metric::detail("updates_added", N, "Updates put into the queue.").growing(WhenCut::Grows),
-    Metric::detail("updates_processed", N, "Updates processed.").growing(WhenCut::Grows),
+    Metric::detail("updates_processed", N, "Updates processed.").growing(WhenCut::Grows).more_is_better(),
     Metric::detail("updates_failed", N, "Updates whose processing failed.").growing(WhenCut::Grows),
     Metric::detail("updates_dropped", N, "Updates dropped as stale.").growing(WhenCut::Grows),
     Metric::detail(
@@ -174,7 +174,7 @@ pub const METRICS: &[Metric] = &[
         "Updates given up after all tries, out of the failed ones.",
     ).growing(WhenCut::Grows),
     Metric::detail("updates_waiting", N, "Updates still waiting or in process at the end."),
-    Metric::detail("heartbeats", N, "Reports received by the server.").growing(WhenCut::Grows),
+    Metric::detail("heartbeats", N, "Reports received by the server.").growing(WhenCut::Grows).more_is_better(),
     Metric::detail(
         "heartbeat_misses",
         N,

@@ -4,7 +4,7 @@ use super::component::{L3Agent, Owner};
 use super::timeline::{
     COMMANDS, NO_REPORT, NO_THREAD, QUEUED, REPORT, STALLED, SYNC, UNSENT, WRITES, chain,
 };
-use super::workers::{Stage, Worker};
+use super::workers::Worker;
 use crate::engine::trace::{Chain, Lane, Trace};
 use crate::engine::{SimDuration, SimTime};
 use crate::models::Model;
@@ -109,14 +109,9 @@ impl L3Agent {
             open.span(1 + index as u32, "router", started, i64::from(router));
             let lane = self.router_lane(router);
             open.span(lane, stage, worker.since, 0);
-            let mut account = worker.account;
-            if matches!(worker.stage, Stage::Fetch | Stage::Ports(_)) {
-                account.rpc = account.rpc.saturating_add(open.end.since(worker.called));
-            }
             let own = Owner::Worker.tag(index as u32);
-            if let Some(job) = jobs.iter().find(|job| job.tag == own) {
-                account.host.add(&job.parts);
-            }
+            let job = jobs.iter().find(|job| job.tag == own);
+            let account = worker.account_at(open.end, job.map(|job| &job.parts));
             let asked = worker.update.map_or(started, |update| update.enqueued);
             let mut parts = vec![(QUEUE, started.since(asked)), (CALLS, account.rpc)];
             parts.extend(account.host.named());

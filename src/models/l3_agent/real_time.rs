@@ -149,6 +149,14 @@ impl RealTime {
         ready.chain(computing).chain(blocked).map(open).collect()
     }
 
+    /// Core time of the commands that have a core, of the `taken` since each was begun.
+    pub fn open_busy(&self, taken: impl Fn(u32) -> SimDuration) -> SimDuration {
+        let rest =
+            |lane: &u32| taken(*lane).saturating_sub(self.lanes[*lane as usize].parts.total());
+        let running = self.cores.iter().flatten();
+        running.map(rest).fold(SimDuration::ZERO, SimDuration::saturating_add)
+    }
+
     /// Nothing has run.
     pub fn reset(&mut self) {
         self.lanes.clear();

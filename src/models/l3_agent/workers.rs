@@ -64,6 +64,20 @@ pub struct Worker {
     timer: Option<Timer>,
 }
 
+impl Worker {
+    /// Where the time of its router went until `end`, what goes on included: a call, or `job`.
+    pub(super) fn account_at(&self, end: SimTime, job: Option<&Attribution>) -> Account {
+        let mut account = self.account;
+        if matches!(self.stage, Stage::Fetch | Stage::Ports(_)) {
+            account.rpc = account.rpc.saturating_add(end.since(self.called));
+        }
+        if let Some(parts) = job {
+            account.host.add(parts);
+        }
+        account
+    }
+}
+
 /// Records what lasted from `start` until now, if the run is traced. Lane 0 is the full sync,
 /// lane n worker n - 1.
 pub(super) fn trace_span<G: Copy>(

@@ -70,6 +70,8 @@ impl Timeline {
         self.ring_since = None;
         self.syncd_since = None;
         self.levels = [-1.0; LEVELS.len()];
+        // Those of other processes, which none of the servers here holds up.
+        trace.alone.extend([Stage::Teamd, Stage::Bgp].map(|stage| (component, stage_name(stage))));
         trace.name_server(Lane { component, lane: MAIN_LOOP }, "main loop");
         trace.name_server(Lane { component, lane: RING }, "ring thread");
         for path in 0..self.paths.len() as u32 {

@@ -52,6 +52,8 @@ pub fn stem(metric: &str) -> &str {
 pub fn agreement(stored: &Stored, stem_name: &str) -> Option<Drawing> {
     let mut all = agreements(stored, stem_name);
     let column = stored.summary.columns.iter().find(|column| stem(&column.name) == stem_name)?;
+    let possible = |estimate| Scale::new(column.unit(), 1.0).possible(estimate);
+    all.iter_mut().for_each(|agreement| agreement.simulated = possible(agreement.simulated));
     let values = |a: &Agreement<'_>| {
         let (low, high) = a.allowed.unwrap_or((f64::NAN, f64::NAN));
         let interval = a.simulated.interval;

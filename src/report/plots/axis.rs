@@ -1,6 +1,7 @@
 //! Axes: from values to places, and where their ticks stand.
 
 use super::style::{TEXT, text_width};
+use crate::statistics::equal;
 
 /// An axis over a range that holds its data.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +57,7 @@ impl Axis {
     /// Round values around `low` to `high`.
     #[must_use]
     pub fn linear(low: f64, high: f64) -> Self {
-        let (low, high) = if high > low {
+        let (low, high) = if high > low && !equal(low, high) {
             (low, high)
         } else {
             // Nothing but zero: most figures cannot be below it.
@@ -317,6 +318,13 @@ mod tests {
             let axis = Axis::for_figures(values.clone());
             assert!(axis.high > axis.low && axis.ticks.len() >= 2, "{values:?}");
         }
+    }
+
+    #[test]
+    fn figures_that_differ_by_rounding_alone_have_the_axis_of_equal_ones() {
+        let figure = 0.001_32;
+        let axis = Axis::for_figures([figure, figure * (1.0 + 1e-15)]);
+        assert!(axis.high - axis.low > 0.1 * figure, "{axis:?}");
     }
 
     #[test]

@@ -33,6 +33,8 @@ const ROW: f64 = 20.0;
 const ROW_OF_TWO: f64 = 28.0;
 /// Rows in all pages; of a long sweep those are kept that are evenly spread.
 const MOST_ROWS: usize = 24;
+/// Width of the border between parts.
+const BORDER: f64 = 1.0;
 /// Stands for the figure of a row that has none, as no replication got so far.
 const NO_FIGURE: &str = "no figure";
 
@@ -168,9 +170,15 @@ pub(super) fn row_names(points: &[&StoredPoint]) -> Vec<String> {
     points.iter().map(name).collect()
 }
 
-/// The points that get a row, and how many could have: the named configurations, or the sweep where
-/// there is only one.
+/// The points that get a row, and how many could have.
 fn rows(stored: &Stored) -> (Vec<(usize, &StoredPoint)>, usize) {
+    shown(stored, MOST_ROWS)
+}
+
+/// The points that a picture of configurations has room for, `most`, evenly spread over those that
+/// there are, and how many these are: the named configurations, and the sweep where there is at most
+/// one of them.
+pub(super) fn shown(stored: &Stored, most: usize) -> (Vec<(usize, &StoredPoint)>, usize) {
     let points = stored.summary.points.iter().enumerate();
     let (swept, named): (Vec<_>, Vec<_>) = points.partition(|(_, point)| !point.axes.is_empty());
     let mut rows = named;
@@ -178,15 +186,10 @@ fn rows(stored: &Stored) -> (Vec<(usize, &StoredPoint)>, usize) {
         rows.extend(swept);
     }
     let count = rows.len();
-    (spread(rows), count)
-}
-
-fn spread<T: Copy>(all: Vec<T>) -> Vec<T> {
-    let count = all.len();
-    if count <= MOST_ROWS {
-        return all;
+    if count > most {
+        rows = (0..most).map(|n| rows[n * (count - 1) / (most - 1)]).collect();
     }
-    (0..MOST_ROWS).map(|n| all[n * (count - 1) / (MOST_ROWS - 1)]).collect()
+    (rows, count)
 }
 
 /// Stacked bars of the parts of a metric, page by page; none where it has no parts.
@@ -316,6 +319,10 @@ fn stack(
         let middle = frame.middle(row);
         let area = Area { left, top: middle - half, right, bottom: middle + half };
         drawing.marks.push(Mark::Box { area, colour, opacity: 1.0 });
+        // Without colour neighbours are told apart by a border.
+        if right - left > 3.0 * BORDER {
+            drawing.line(vec![(right, area.top), (right, area.bottom)], PAPER, BORDER);
+        }
         let share = format!("{:.0} %", part / sum * 100.0);
         if text_width(&share, TEXT) + 8.0 <= right - left {
             let centre = f64::midpoint(left, right);

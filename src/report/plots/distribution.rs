@@ -2,7 +2,7 @@
 //! below a figure, and, on a logarithmic scale, how many exceed it.
 
 use super::axis::Axis;
-use super::bars::row_names;
+use super::bars::{row_names, shown};
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{Entry, LINE, Look, Panel, heading, legend, one_for_each};
 use super::style::{CURVE, HEIGHT, MARGIN, MOST_SERIES, MUTED, WIDTH, colour, dash};
@@ -10,7 +10,7 @@ use super::sweep::capital;
 use crate::models::Unit;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
-use crate::statistics::Sense;
+use crate::statistics::{Sense, equal};
 
 /// Curves that are still told apart in one picture.
 const MOST_CURVES: usize = 9;
@@ -50,9 +50,11 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         Entry { look: Look::Curve(index), text: format!("{}{of}", sample.name) }
     };
     let first = |index: usize| {
-        let own = |sample: &Sample| (sample.beyond, sample.size());
+        let own = &samples[index];
         let alike = |other: &Sample| {
-            other.values == samples[index].values && own(other) == own(&samples[index])
+            let mut pairs = other.values.iter().zip(&own.values);
+            (other.values.len(), other.beyond) == (own.values.len(), own.beyond)
+                && pairs.all(|(one, other)| equal(*one, *other))
         };
         samples.iter().position(alike).unwrap_or(index)
     };
@@ -104,7 +106,10 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
 /// show.
 #[must_use]
 pub fn is_flat(stored: &Stored, column: &StoredColumn) -> bool {
-    let same = |sample: &Sample| sample.values.first() == sample.values.last();
+    let same = |sample: &Sample| match (sample.values.first(), sample.values.last()) {
+        (Some(least), Some(greatest)) => equal(*least, *greatest),
+        _ => true,
+    };
     samples(stored, &column.name).0.iter().all(same)
 }
 
@@ -128,20 +133,9 @@ impl Sample {
     }
 }
 
-/// The samples of all curves, and how many there could be: the named configurations, or the points of
-/// the sweep where there is no other, evenly thinned out.
+/// The samples of all curves, and how many there could be.
 fn samples(stored: &Stored, metric: &str) -> (Vec<Sample>, usize) {
-    let points = stored.summary.points.iter().enumerate();
-    let (swept, named): (Vec<_>, Vec<_>) = points.partition(|(_, point)| !point.axes.is_empty());
-    let base_only = named.len() == 1 && !swept.is_empty();
-    let chosen = if named.is_empty() || base_only { swept } else { named };
-    let most = MOST_CURVES.min(MOST_SERIES);
-    let count = chosen.len();
-    let chosen: Vec<_> = if count <= most {
-        chosen
-    } else {
-        (0..most).map(|n| chosen[n * (count - 1) / (most - 1)]).collect()
-    };
+    let (chosen, count) = shown(stored, MOST_CURVES.min(MOST_SERIES));
     let names = row_names(&chosen.iter().map(|(_, point)| *point).collect::<Vec<_>>());
     let sample = |((index, point), name): ((usize, &StoredPoint), String)| {
         let cut = point.cut(metric);

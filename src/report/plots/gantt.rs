@@ -28,6 +28,8 @@ const HIGH: f64 = 44.0;
 const HAIR: f64 = 1.0;
 /// The widest the names of lanes become.
 const NAMES: f64 = 200.0;
+/// Where no more than one in so many lanes has anything there is nothing to see.
+const EMPTY: usize = 8;
 /// The share of the time that counts as all of it: what goes on before the first chain begins and
 /// after the last ends is seldom missed.
 const WHOLE: f64 = 0.9;
@@ -35,7 +37,7 @@ const WHOLE: f64 = 0.9;
 /// The pictures: so many lanes in each as have room, all with one axis and the same colours.
 #[must_use]
 pub fn gantt(record: &Record, parts: &PartColours) -> Vec<Drawing> {
-    if record.lanes.is_empty() || record.window.0 >= record.window.1 {
+    if record.lanes.is_empty() || record.window.0 >= record.window.1 || is_bare(record) {
         return Vec::new();
     }
     let chart = Chart::new(record, parts);
@@ -44,6 +46,14 @@ pub fn gantt(record: &Record, parts: &PartColours) -> Vec<Drawing> {
     let room = HEIGHT - head - foot;
     let pages = Pages::new(record.lanes.len(), (room / LANE).max(1.0) as usize);
     pages.draw(|note, page| chart.page(note, &record.lanes[page], HEIGHT - foot))
+}
+
+/// Whether almost all lanes are empty, or the few there are have one bar among them.
+fn is_bare(record: &Record) -> bool {
+    let lanes = record.lanes.iter().map(|lane| lane.spans.len() + lane.marks.len());
+    let filled = lanes.clone().filter(|count| *count > 0).count();
+    let (few, one) = (filled * EMPTY <= record.lanes.len(), lanes.sum::<usize>() <= 1);
+    few || (one && record.lanes.len() > 1)
 }
 
 /// What the pages share.

@@ -14,6 +14,7 @@ use super::style::{
 use super::sweep::{Swept, capital, short_path};
 use crate::report::number::{Scale, mark};
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
+use crate::statistics::equal;
 
 /// The least height of a cell.
 const CELL: f64 = 17.0;
@@ -21,6 +22,11 @@ const CELL: f64 = 17.0;
 const WIDE: f64 = 46.0;
 /// The widest the values of the rows become.
 const NAMES: f64 = 200.0;
+/// Width of the line of a target.
+const TARGET_WIDTH: f64 = 3.0;
+/// What tells the lines of several targets apart, and how it is said.
+const LINES: [(&str, Option<(f64, f64)>); 3] =
+    [("line", None), ("dashes", Some((7.0, 4.0))), ("dots", Some((2.5, 2.5)))];
 /// Behind the dash of a cell whose point has no value.
 const NO_VALUE: f64 = 0.06;
 
@@ -54,6 +60,9 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
         .iter()
         .map(|row| row.iter().map(|point| point.map_or(f64::NAN, figure)).collect())
         .collect();
+    if !figures.iter().flatten().any(|figure| figure.is_finite()) {
+        return Vec::new();
+    }
     let scale = Scale::for_values(column.unit(), figures.iter().flatten().copied());
     let shade = Shade::new(figures.iter().flatten().copied());
     let targets = targets(stored, &column.name, &points);
@@ -106,11 +115,12 @@ impl Map<'_> {
             }
         };
         let not_run = if run().any(|(point, _)| point.is_none()) { "blank: not run" } else { "" };
-        let bounds: Vec<String> = self.targets.iter().map(|t| self.scale.bound(*t)).collect();
-        let bounds = match bounds.as_slice() {
-            [] => String::new(),
-            all => format!("line: target {}", all.join(", ")),
+        let bound = |(index, target): (usize, &f64)| {
+            let line = LINES[index.min(LINES.len() - 1)].0;
+            format!("{line}: target {}", self.scale.bound(*target))
         };
+        let bounds: Vec<String> = self.targets.iter().enumerate().map(bound).collect();
+        let bounds = bounds.join("; ");
         let cut = cut::legend(self.cells.iter().flatten().flatten().copied(), &self.column.name);
         joined(&[note, &what, &cut, &missing, not_run, &bounds])
     }
@@ -151,33 +161,40 @@ impl Map<'_> {
             let (right, bottom) = (left + size.0 - 1.5, top + size.1 - 1.5);
             drawing.anchor(&point.id, Area { left, top, right, bottom });
         }
-        for target in &self.targets {
-            all().for_each(|at| self.contour(&mut drawing, corner(at.0, at.1), size, at, *target));
+        for index in 0..self.targets.len() {
+            all().for_each(|at| self.contour(&mut drawing, corner(at.0, at.1), size, at, index));
         }
         drawing.panels.push((area, first..drawing.marks.len()));
         drawing
     }
 
-    /// A line between the cells on either side of `target`.
+    /// A line between the cells on either side of the target number `index`. Lines of several targets
+    /// lie beside each other, each with dashes of its own.
     fn contour(
         &self,
         drawing: &mut Drawing,
         (left, top): Place,
         (width, height): Place,
         (row, column): (usize, usize),
-        target: f64,
+        index: usize,
     ) {
+        let target = self.targets[index];
+        let (_, dash) = LINES[index.min(LINES.len() - 1)];
+        let aside = (index as f64 - (self.targets.len() - 1) as f64 / 2.0) * TARGET_WIDTH;
         let above = |row: usize, column: usize| {
             let figure = self.figures.get(row).and_then(|row| row.get(column)).copied();
             figure.filter(|figure| figure.is_finite()).map(|figure| figure > target)
         };
         let differ = |a: Option<bool>, b: Option<bool>| a.zip(b).is_some_and(|(a, b)| a != b);
-        let (right, bottom) = (left + width - 0.75, top + height - 0.75);
+        let (right, bottom) = (left + width - 0.75 + aside, top + height - 0.75 + aside);
+        let mut line = |points| {
+            drawing.marks.push(Mark::Line { points, colour: TARGET, width: TARGET_WIDTH, dash });
+        };
         if differ(above(row, column), above(row, column + 1)) {
-            drawing.line(vec![(right, top), (right, bottom)], TARGET, 3.0);
+            line(vec![(right, top), (right, bottom - aside)]);
         }
         if differ(above(row, column), above(row + 1, column)) {
-            drawing.line(vec![(left, bottom), (right, bottom)], TARGET, 3.0);
+            line(vec![(left, bottom), (right - aside, bottom)]);
         }
     }
 
@@ -236,6 +253,8 @@ impl Shade {
         let finite = figures.filter(|figure| figure.is_finite());
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
         let (low, high) = finite.fold(ends, |(low, high), f| (low.min(f), high.max(f)));
+        // What rounding alone makes of equal figures is no difference.
+        let high = if equal(low, high) { low } else { high };
         Self { low, high, log: low > 0.0 && high / low > 20.0 }
     }
 
@@ -258,4 +277,18 @@ fn three_digits(value: f64) -> String {
     }
     let decimals = (2 - libm::floor(libm::log10(value.abs())) as i32).clamp(0, 6) as usize;
     format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_that_differ_by_rounding_alone_have_one_shade() {
+        let figure = 0.001_32;
+        let other = figure * (1.0 + 1e-14);
+        let shade = Shade::new([figure, other, figure].into_iter());
+        assert_eq!((shade.share(figure), shade.share(other)), (0.0, 0.0));
+        assert!(Shade::new([1.0, 1.001].into_iter()).share(1.001) > 0.0);
+    }
 }

@@ -34,16 +34,26 @@ impl PartColours {
         Self::new(columns.iter().map(|column| (column.name.as_str(), column.part_of.as_deref())))
     }
 
-    /// The colour of each of `names`: of a part its own, of others those that are left, in order.
+    /// The colour of each of `names`: of a part its own; of others those that no part has, then those
+    /// of parts that are not here, in the order of the alphabet, so that they do not depend on how long
+    /// each lasts.
     #[must_use]
     pub fn colours(&self, names: &[String]) -> Vec<RGBColor> {
         let own = |name: &String| self.0.iter().position(|known| *known == key(name));
         let taken: Vec<usize> = names.iter().filter_map(own).map(|own| own % MOST_AREAS).collect();
-        let mut free = (0..MOST_AREAS).filter(|index| !taken.contains(index));
+        let free =
+            (self.0.len().min(MOST_AREAS)..MOST_AREAS).chain(0..self.0.len().min(MOST_AREAS));
+        let free: Vec<usize> = free.filter(|index| !taken.contains(index)).collect();
+        let mut others: Vec<&String> = names.iter().filter(|name| own(name).is_none()).collect();
+        others.retain(|name| *name != REST);
+        others.sort_unstable();
+        let place = |name: &String| others.iter().position(|other| *other == name);
         let colour = |name: &String| match own(name) {
             _ if name == REST => OTHER,
             Some(own) => area_colour(own),
-            None => free.next().map_or(OTHER, area_colour),
+            None => {
+                place(name).and_then(|at| free.get(at)).map_or(OTHER, |index| area_colour(*index))
+            }
         };
         names.iter().map(colour).collect()
     }
@@ -81,5 +91,9 @@ mod tests {
         let gantt = of(&["route batch", "LAG pass", "request", "bgp"]);
         assert_eq!((bars[0], bars[1], bars[2]), (gantt[3], gantt[1], OTHER));
         assert!(!bars.contains(&gantt[0]) && !bars.contains(&gantt[2]) && gantt[0] != gantt[2]);
+        // What is no part has its colour whatever lasts longest, and none that a part has elsewhere.
+        let other = of(&["bgp", "request", "LAG pass", "route batch"]);
+        assert_eq!((other[1], other[3]), (gantt[2], gantt[0]));
+        assert!(!of(&["request"]).contains(&bars[1]));
     }
 }

@@ -106,13 +106,17 @@ fn draw(
 ) -> Vec<Drawing> {
     let metric = column.name.as_str();
     let points = || slices.iter().flat_map(|s| &s.series).flat_map(|s| &s.points);
-    let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
+    let possible = Scale::new(column.unit(), 1.0);
+    let mean = |point: &StoredPoint| possible.possible(point.figure(metric, Figure::Mean));
     let figures = points().flat_map(|(_, point)| {
         let (mean, p95) = (mean(point), point.figure(metric, Figure::P95).value);
         let rest = if lines { [mean.interval.low, mean.interval.high, p95] } else { [f64::NAN; 3] };
         [mean.value].into_iter().chain(rest)
     });
     let figures: Vec<f64> = figures.collect();
+    if !figures.iter().any(|figure| figure.is_finite()) {
+        return Vec::new();
+    }
     let scale = Scale::for_axis(column.unit(), figures.iter().copied());
     let factor = scale.factor();
     let y = Axis::for_figures(figures.into_iter().map(|value| value * factor));
@@ -155,7 +159,7 @@ fn draw(
                         continue;
                     }
                     if lines {
-                        curve(drawing, &panel, index, series, metric, factor);
+                        curve(drawing, &panel, index, series, metric, scale);
                     } else {
                         scatter(drawing, &panel, (index, series), metric, factor);
                     }

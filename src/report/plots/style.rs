@@ -90,14 +90,15 @@ pub const MOST_AREAS: usize = AREAS.len();
 /// The colour of what has no name of its own.
 pub const OTHER: RGBColor = PALETTE[6];
 
-/// The dashes of the series number `index`: those that share a colour differ in them.
+/// Dashes of curves: as many as have no divisor in common with the colours, so that those of one
+/// colour differ in them, too.
+const DASHES: [Option<(f64, f64)>; 5] =
+    [None, Some((14.0, 5.0)), Some((2.5, 3.0)), Some((5.0, 7.0)), Some((9.0, 3.0))];
+
+/// The dashes of the series number `index`: also without colours neighbours are told apart.
 #[must_use]
 pub fn dash(index: usize) -> Option<(f64, f64)> {
-    match index / PALETTE.len() {
-        0 => None,
-        1 => Some((8.0, 4.0)),
-        _ => Some((2.5, 3.0)),
-    }
+    DASHES[index % DASHES.len()]
 }
 
 /// How many series can be told apart.
@@ -267,6 +268,10 @@ mod tests {
         let looks: Vec<_> = (0..MOST_SERIES).map(|i| (colour(i), dash(i))).collect();
         for (i, a) in looks.iter().enumerate() {
             assert!(looks[..i].iter().all(|b| a != b));
+        }
+        // In grey, too, the first few.
+        for (i, (_, a)) in looks.iter().enumerate().take(DASHES.len()) {
+            assert!(looks[..i].iter().all(|(_, b)| a != b));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A metric against one swept parameter: mean with its interval, and the 95th percentile.
 
+use plotters::style::RGBColor;
 use serde_json::Value;
 
 use super::axis::{Axis, short};
@@ -15,7 +16,7 @@ use crate::quantities::duration::parse_duration;
 use crate::quantities::rate::parse_rate;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
-use crate::statistics::Sense;
+use crate::statistics::{Sense, equal};
 
 /// The share of an axis that can be seen.
 const SEEN: f64 = 0.006;
@@ -144,32 +145,41 @@ struct Allowed<'s> {
     x: f64,
     /// Number of the series that the point is of.
     series: usize,
-    low: f64,
-    high: f64,
+    /// What is expected of the mean.
+    bounds: Option<(f64, f64)>,
     measured: Option<(f64, f64)>,
     source: &'s str,
 }
 
-/// Bounds for the mean of `metric`; a point of the sweep is found by its identity, so that an
-/// expectation for a named configuration counts where the sweep passes through it.
+/// Bounds for the mean of `metric`, and the range of what was recorded; a point of the sweep is found
+/// by its identity, so that an expectation for a named configuration counts where the sweep passes
+/// through it.
 fn allowed<'s>(stored: &'s Stored, metric: &str, all: &[Series<'_>]) -> Vec<Allowed<'s>> {
     let of = |name: &str| stored.summary.points.iter().find(|point| point.configuration == name);
+    let place = |configuration: &str| {
+        let id = &of(configuration)?.id;
+        let found = |(index, series): (usize, &Series<'_>)| {
+            let point = series.points.iter().find(|(_, point)| point.id == *id)?;
+            Some((index, point.0))
+        };
+        all.iter().enumerate().find_map(found)
+    };
     let expectations = stored.summary.expectations.iter();
     let about = expectations.filter(|e| e.metric == metric && e.statistic == "mean" && !e.relative);
-    about
-        .filter_map(|expectation| {
-            let id = &of(&expectation.configuration)?.id;
-            let found = |(index, series): (usize, &Series<'_>)| {
-                let point = series.points.iter().find(|(_, point)| point.id == *id)?;
-                Some((index, point.0))
-            };
-            let (series, x) = all.iter().enumerate().find_map(found)?;
-            let low = expectation.at_least.unwrap_or(f64::NEG_INFINITY);
-            let high = expectation.at_most.unwrap_or(f64::INFINITY);
-            let (measured, source) = (expectation.measured, expectation.source.as_str());
-            Some(Allowed { x, series, low, high, measured, source })
-        })
-        .collect()
+    let expected = about.filter_map(|expectation| {
+        let (series, x) = place(&expectation.configuration)?;
+        let low = expectation.at_least.unwrap_or(f64::NEG_INFINITY);
+        let high = expectation.at_most.unwrap_or(f64::INFINITY);
+        let (measured, source) = (expectation.measured, expectation.source.as_str());
+        Some(Allowed { x, series, bounds: Some((low, high)), measured, source })
+    });
+    let recorded = stored.summary.recorded.iter().filter(|recorded| recorded.metric == metric);
+    let recorded = recorded.filter_map(|recorded| {
+        let (series, x) = place(&recorded.configuration)?;
+        let measured = Some((*recorded.values.first()?, *recorded.values.last()?));
+        Some(Allowed { x, series, bounds: None, measured, source: recorded.source.as_str() })
+    });
+    expected.chain(recorded).collect()
 }
 
 /// The pictures, so many curves in each; none where no point has exactly this one axis.
@@ -183,17 +193,22 @@ pub fn sweep(stored: &Stored, column: &StoredColumn, path: &str) -> Vec<Drawing>
     }
     let metric = column.name.as_str();
     let points = || all.iter().flat_map(|series| &series.points);
-    let figure = |point: &StoredPoint, figure| point.figure(metric, figure);
+    if !points().any(|(_, point)| point.figure(metric, Figure::Mean).value.is_finite()) {
+        return Vec::new();
+    }
+    let possible = Scale::new(column.unit(), 1.0);
     let figures = || {
         points().flat_map(|(_, point)| {
-            let mean = figure(point, Figure::Mean);
-            [mean.value, mean.interval.low, mean.interval.high, figure(point, Figure::P95).value]
+            let mean = possible.possible(point.figure(metric, Figure::Mean));
+            let p95 = point.figure(metric, Figure::P95).value;
+            [mean.value, mean.interval.low, mean.interval.high, p95]
         })
     };
     let allowed = allowed(stored, metric, &all);
     let ends = |a: &Allowed<'_>| {
-        let (low, high) = a.measured.unwrap_or((f64::NAN, f64::NAN));
-        [a.low, a.high, low, high]
+        let none = (f64::NAN, f64::NAN);
+        let [(least, most), (low, high)] = [a.bounds.unwrap_or(none), a.measured.unwrap_or(none)];
+        [least, most, low, high]
     };
     let bounds = || allowed.iter().flat_map(ends);
     // The unit suits all that the axis shows, not the means alone.
@@ -233,9 +248,10 @@ impl Page<'_> {
             all.iter().flat_map(|series| &series.points).map(|(_, point)| *point).collect();
         let first = |index| first_alike(all, index, metric);
         let mut entries = entries(self.stored, all, &points, metric, (self.y, factor), first);
-        if !allowed.is_empty() {
+        if allowed.iter().any(|allowed| allowed.bounds.is_some()) {
             let text = "range expected of the mean".to_owned();
-            entries.push(Entry { look: Look::Fill(EXPECTED, 0.35), text });
+            let shade = if all.len() > 1 { MUTED } else { EXPECTED };
+            entries.push(Entry { look: Look::Fill(shade, 0.35), text });
         }
         let room = legend_capacity(top + 8.0).saturating_sub(entries.len());
         entries.extend(sources(&allowed, room));
@@ -243,10 +259,15 @@ impl Page<'_> {
         let outer = Area { left: MARGIN, top: top + 4.0, right, bottom: HEIGHT - MARGIN + 6.0 };
         let panel = Panel::draw(&mut drawing, outer, swept.axis(), self.y.clone(), &swept.path);
         panel.data(&mut drawing, |drawing| {
-            allowed.iter().for_each(|allowed| range(drawing, &panel, allowed, factor));
+            for allowed in &allowed {
+                // Of several curves it must be seen which is meant.
+                let own = colour(allowed.series);
+                let shade = if all.len() > 1 { own } else { EXPECTED };
+                range(drawing, &panel, allowed, factor, (shade, own));
+            }
             let drawn = |index: &usize| first(*index) == *index;
             for (index, series) in all.iter().enumerate().filter(|(index, _)| drawn(index)) {
-                curve(drawing, &panel, index, series, metric, factor);
+                curve(drawing, &panel, index, series, metric, self.scale);
             }
             for (x, (low, high)) in allowed.iter().filter_map(|a| Some((a.x, a.measured?))) {
                 let top = panel.place(x, high * factor);
@@ -302,15 +323,16 @@ fn first_alike(all: &[Series<'_>], index: usize, metric: &str) -> usize {
 
 /// Whether two curves lie on each other, with their intervals.
 pub fn same_curve(one: &Series<'_>, other: &Series<'_>, metric: &str) -> bool {
-    let bits = |point: &StoredPoint| {
+    let figures = |point: &StoredPoint| {
         let mean = point.figure(metric, Figure::Mean);
         let p95 = point.figure(metric, Figure::P95).value;
-        [mean.value, mean.interval.low, mean.interval.high, p95].map(f64::to_bits)
+        [mean.value, mean.interval.low, mean.interval.high, p95]
     };
-    let curve = |series: &Series<'_>| -> Vec<(u64, [u64; 4])> {
-        series.points.iter().map(|(x, point)| (x.to_bits(), bits(point))).collect()
+    let alike = |(one, other): (&(f64, &StoredPoint), &(f64, &StoredPoint))| {
+        let [own, others] = [figures(one.1), figures(other.1)];
+        one.0 == other.0 && own.iter().zip(others).all(|(own, other)| equal(*own, other))
     };
-    curve(one) == curve(other)
+    one.points.len() == other.points.len() && one.points.iter().zip(&other.points).all(alike)
 }
 
 /// What the legend says of the curves, of which `first` says which is drawn for each: no more than there is to see of `points` on an axis `y`.
@@ -346,11 +368,18 @@ pub fn entries(
 }
 
 /// What an expectation allows, with edges in the colour of the curve that it is about.
-fn range(drawing: &mut Drawing, panel: &Panel, allowed: &Allowed<'_>, factor: f64) {
+fn range(
+    drawing: &mut Drawing,
+    panel: &Panel,
+    allowed: &Allowed<'_>,
+    factor: f64,
+    (shade, edge): (RGBColor, RGBColor),
+) {
+    let Some((low, high)) = allowed.bounds else { return };
     // An open end reaches the end of the axis, and so is clipped there.
     let clip = |bound: f64| (bound * factor).clamp(panel.y.low, panel.y.high);
-    let (x, top) = panel.place(allowed.x, clip(allowed.high));
-    let bottom = panel.place(panel.x.low, clip(allowed.low)).1;
+    let (x, top) = panel.place(allowed.x, clip(high));
+    let bottom = panel.place(panel.x.low, clip(low)).1;
     // One value is shown as a line.
     let room = (4.0 - (bottom - top)).max(0.0) / 2.0;
     let area = Area {
@@ -359,11 +388,11 @@ fn range(drawing: &mut Drawing, panel: &Panel, allowed: &Allowed<'_>, factor: f6
         right: (x + 9.0).min(panel.area.right),
         bottom: (bottom + room).min(panel.area.bottom),
     };
-    drawing.marks.push(Mark::Box { area, colour: EXPECTED, opacity: 0.35 });
-    for (y, bound) in [(area.top, allowed.high), (area.bottom, allowed.low)] {
+    drawing.marks.push(Mark::Box { area, colour: shade, opacity: 0.35 });
+    for (y, bound) in [(area.top, high), (area.bottom, low)] {
         if bound.is_finite() {
             let ends = vec![(area.left, y), (area.right, y)];
-            drawing.line(ends, colour(allowed.series), 1.0);
+            drawing.line(ends, edge, 1.0);
         }
     }
 }
@@ -399,8 +428,9 @@ pub fn curve(
     index: usize,
     series: &Series<'_>,
     metric: &str,
-    factor: f64,
+    scale: Scale,
 ) {
+    let factor = scale.factor();
     let runs = |figure: &dyn Fn(&StoredPoint) -> f64| -> Vec<Vec<Place>> {
         let groups =
             series.points.chunk_by(|a, b| figure(a.1).is_finite() == figure(b.1).is_finite());
@@ -408,7 +438,7 @@ pub fn curve(
         let place = |(x, point): &(f64, &StoredPoint)| panel.place(*x, figure(point) * factor);
         known.map(|group| group.iter().map(place).collect()).collect()
     };
-    let mean = |point: &StoredPoint| point.figure(metric, Figure::Mean);
+    let mean = |point: &StoredPoint| scale.possible(point.figure(metric, Figure::Mean));
     let bounded = |point: &StoredPoint| mean(point).interval.is_bounded();
     let lower = runs(&|p| if bounded(p) { mean(p).interval.low } else { f64::NAN });
     let upper = runs(&|p| if bounded(p) { mean(p).interval.high } else { f64::NAN });

@@ -157,6 +157,10 @@ impl SensitivityReport<'_> {
     }
 
     fn scale(&self, analysis: &Analysis) -> Scale {
+        if self.method == Method::Sobol {
+            // An estimate of a share of the variance may lie below 0.
+            return Scale::PLAIN;
+        }
         let measures = analysis.effects.effects.iter().flat_map(|effect| &effect.measures);
         let base = analysis.base.iter().map(|base| base.value);
         Scale::for_values(self.unit(analysis), measures.map(|(_, e)| e.value).chain(base))
@@ -181,7 +185,11 @@ pub fn document(report: &SensitivityReport<'_>) -> Document {
     for analysis in &report.analyses {
         let scale = report.scale(analysis);
         let figure = analysis.figure.text(report.columns);
+        let name = figure.clone();
         document.paragraph(match analysis.base {
+            Some(base) if !base.value.is_finite() => {
+                format!("{figure}: no figure as the scenario stands")
+            }
             Some(base) => {
                 let unit = scale.symbol();
                 let (value, interval) = (scale.value(base), scale.interval(base));
@@ -190,6 +198,9 @@ pub fn document(report: &SensitivityReport<'_>) -> Document {
             None => figure,
         });
         document.table(table(report, analysis, scale));
+        if !pictures::has_picture(report, analysis) {
+            document.note(format!("there is no picture of {name}: it has no figure to draw"));
+        }
         let (used, all) = analysis.effects.used;
         if used < all {
             document.note(format!(

@@ -114,11 +114,15 @@ fn shown(estimates: impl Iterator<Item = Estimate>, factor: f64) -> impl Iterato
 /// The figure at both ends of each parameter's range, around the figure as the scenario stands.
 fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> {
     let effects = &analysis.effects.effects;
+    if !has_picture(report, analysis) {
+        return Vec::new();
+    }
     let scale = report.scale(analysis);
     let factor = scale.factor();
     let base = analysis.base.map_or(f64::NAN, |base| base.value);
     let ends = |effect: &Effect| -> [Estimate; 2] {
-        [0, 1].map(|end| effect.measures.get(end).map_or(Estimate::UNKNOWN, |m| m.1))
+        let of = |end: usize| effect.measures.get(end).map_or(Estimate::UNKNOWN, |m| m.1);
+        [of(0), of(1)].map(|estimate| scale.possible(estimate))
     };
     let values = shown(effects.iter().flat_map(&ends), factor);
     let (least, most) = extent(values.chain([base * factor]));
@@ -159,9 +163,21 @@ fn tornado(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> 
     })
 }
 
+/// Whether there is anything to draw: a figure at an end of a range and, of a tornado, one as the
+/// scenario stands.
+pub(super) fn has_picture(report: &SensitivityReport<'_>, analysis: &Analysis) -> bool {
+    let base = report.method != Method::Tornado
+        || analysis.base.is_some_and(|base| base.value.is_finite());
+    let mut measures = analysis.effects.effects.iter().flat_map(|effect| &effect.measures);
+    base && measures.any(|(_, estimate)| estimate.value.is_finite())
+}
+
 /// Two measures of each parameter beside each other: first-order and total, or μ* and σ.
 fn bars(report: &SensitivityReport<'_>, analysis: &Analysis) -> Vec<Drawing> {
     let effects = &analysis.effects.effects;
+    if !has_picture(report, analysis) {
+        return Vec::new();
+    }
     let scale = report.scale(analysis);
     let factor = scale.factor();
     let sobol = report.method == Method::Sobol;

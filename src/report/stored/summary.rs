@@ -276,6 +276,13 @@ impl StoredPoint {
         self.metrics.insert(name.to_owned(), metric);
     }
 
+    /// Gives the mean of one figure an interval.
+    #[cfg(test)]
+    pub fn set_interval(&mut self, name: &str, low: f64, high: f64) {
+        let metric = self.metrics.get_mut(name).unwrap();
+        metric.mean = StoredEstimate { low: Some(low), high: Some(high), ..metric.mean };
+    }
+
     /// The name of the configuration that a point of a sweep starts from; empty where that is the
     /// components as they stand.
     #[must_use]

@@ -177,17 +177,18 @@ fn meanwhile(timeline: Timeline<'_>, chain: &Chain, span: &Span) -> String {
     };
     let mut kinds: BTreeMap<&str, Done> = BTreeMap::new();
     let others = timeline.trace.spans.iter().filter(|other| is_server(other.lane));
-    for other in others.filter(|_| chain.server != Some(chain.lane)) {
+    let for_nobody = chain.server == Some(chain.lane)
+        || timeline.trace.alone.contains(&(span.lane.component, span.name));
+    for other in others.filter(|_| !for_nobody) {
         let (start, end) = (other.start.max(span.start), other.end.min(span.end));
         if start < end {
             let done = kinds.entry(other.name).or_default();
             done.count += 1;
-            done.sum = done.sum.saturating_add(end.since(start));
-            done.lanes.insert(other.lane);
+            done.lanes.entry(other.lane).or_default().push((start, end));
         }
     }
     let mut kinds: Vec<(&str, Done)> = kinds.into_iter().collect();
-    kinds.sort_by_key(|(_, done)| Reverse(done.sum));
+    kinds.sort_by_cached_key(|(_, done)| Reverse(done.time()));
     let mut parts: Vec<String> = Vec::new();
     if span.value > 0 {
         parts.push(format!("behind {} at its beginning", span.value));
@@ -200,21 +201,42 @@ fn meanwhile(timeline: Timeline<'_>, chain: &Chain, span: &Span) -> String {
 #[derive(Default)]
 struct Done {
     count: u64,
-    sum: SimDuration,
-    lanes: BTreeSet<Lane>,
+    /// When, in each lane.
+    lanes: BTreeMap<Lane, Vec<(SimTime, SimTime)>>,
 }
 
 impl Done {
+    /// How long it went on, over all lanes; what one lane does at a time, as a process with threads
+    /// does, counts once.
+    fn time(&self) -> SimDuration {
+        let all = self.lanes.values().map(|spans| union(spans.clone()));
+        all.fold(SimDuration::ZERO, SimDuration::saturating_add)
+    }
+
     /// Several at a time took more time in sum than went by, which only each one's own share says.
     fn text(&self, timeline: Timeline<'_>, name: &str) -> String {
-        let Self { count, sum, lanes } = self;
-        let several = lanes.len() as u64;
+        let Self { count, lanes } = self;
+        let (several, sum) = (lanes.len() as u64, self.time());
         if several <= 1 {
-            return format!("{count} x {name} {}", short(*sum));
+            return format!("{count} x {name} {}", short(sum));
         }
         let each = SimDuration::from_nanos(sum.as_nanos() / several);
-        format!("{count} x {name} on {}, {} of each", who(timeline, lanes), short(each))
+        let lanes = lanes.keys().copied().collect();
+        format!("{count} x {name} on {}, {} of each", who(timeline, &lanes), short(each))
     }
+}
+
+/// How long at least one of `spans` goes on.
+fn union(mut spans: Vec<(SimTime, SimTime)>) -> SimDuration {
+    spans.sort_unstable();
+    let (mut sum, mut until) = (SimDuration::ZERO, SimTime::ZERO);
+    for (start, end) in spans {
+        if end > until {
+            sum = sum.saturating_add(end.since(start.max(until)));
+            until = end;
+        }
+    }
+    sum
 }
 
 /// `8 workers` of lanes called `worker 0` to `worker 7`.

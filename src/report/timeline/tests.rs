@@ -321,3 +321,37 @@ fn every_worker_has_a_lane_and_those_left_out_are_counted() {
     assert_eq!(shown(64, 2), (22, 2, 66));
     assert_eq!(shown(64, 64), (18, 6, 128));
 }
+
+#[test]
+fn what_one_waits_out_by_oneself_names_nobody_and_no_lane_is_busy_longer_than_the_wait() {
+    let [client, first, second] = [9, 0, 1].map(|lane| Lane { component: 0, lane });
+    let span = |lane, name, start, end| Span {
+        lane,
+        name,
+        start: at(start),
+        end: at(end),
+        value: 0,
+        open: false,
+    };
+    let mut trace = Trace::default();
+    trace.name_server(first, "worker 0");
+    trace.name_server(second, "worker 1");
+    trace.name_lane(client, "client 1");
+    trace.alone.push((0, "pauses"));
+    // Each worker has threads, which work at the same time.
+    for lane in [first, second] {
+        trace.spans.extend([0, 20, 40].map(|start| span(lane, "request", start, start + 900)));
+    }
+    trace.spans.extend([span(client, "queue", 100, 200), span(client, "pauses", 200, 300)]);
+    let (start, end, parts) = (at(100), at(300), Vec::new());
+    let (lane, number, server) = (client, 1, None);
+    let (name, outcome, open) = ("request", "answered", false);
+    trace.chains = vec![Chain { lane, name, number, start, end, outcome, open, server, parts }];
+    let text = explain(Timeline { components: &["w".to_owned()], trace: &trace }, 1);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines[1], "    -> queue 100 ms (6 x request on 2 workers, 100 ms of each)",
+        "{text}"
+    );
+    assert_eq!(lines[2], "    -> pauses 100 ms", "{text}");
+}

@@ -208,8 +208,13 @@ fn read_configurations(
             }
         }
         let Some(ConfigurationEntry { name, note, .. }) = part(item) else { continue };
+        let origin = item.get("name").map_or(item.origin, |name| name.origin);
+        if name.contains(char::is_control) {
+            let (name, allowed) = (name.replace(char::is_control, " "), "a name in one line");
+            let problem = Problem::BadName { what: "configuration", name, allowed };
+            problems.add(problem, &format!("{path}.name"), Some(origin));
+        }
         if !names.insert(name.clone()) {
-            let origin = item.get("name").map_or(item.origin, |name| name.origin);
             let problem = Problem::DuplicateName { what: "configuration", name: name.clone() };
             problems.add(problem, &format!("{path}.name"), Some(origin));
         }

@@ -43,6 +43,36 @@ fn a_heat_map_has_a_line_where_the_expected_bound_is_crossed() {
     assert_eq!(lines(&results), 0);
 }
 
+#[test]
+fn the_lines_of_two_targets_are_told_apart() {
+    let mut results = stored(grid(), 12);
+    let figure = |point: &StoredPoint| point.figure("packet_loss_duration", Figure::Mean).value;
+    let figures: Vec<f64> = results.summary.points.iter().map(figure).collect();
+    let in_grid = results.summary.points[4].configuration.clone();
+    results.summary.expectations.truncate(2);
+    assert_eq!(results.summary.expectations.len(), 2);
+    for (expectation, at) in results.summary.expectations.iter_mut().zip([1, 4]) {
+        (expectation.relative, expectation.at_least) = (false, None);
+        expectation.at_most = Some(f64::midpoint(figures[at], figures[at + 1]));
+        expectation.metric = "packet_loss_duration".to_owned();
+        expectation.statistic = "mean".to_owned();
+        expectation.configuration = in_grid.clone();
+    }
+    let drawn = plots(&results, Some(Kind::HeatMap), Some("packet_loss_duration"));
+    let lines: std::collections::BTreeSet<bool> = drawn[0]
+        .drawing
+        .marks
+        .iter()
+        .filter_map(|mark| match mark {
+            Mark::Line { width: 3.0, dash, .. } => Some(dash.is_some()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lines.len(), 2);
+    let told = &texts(&drawn[0])[1];
+    assert!(told.contains("; line: target ") && told.contains("; dashes: target "), "{told}");
+}
+
 /// The numbers in the cells of all pictures.
 fn numbers(drawn: &[Plot]) -> usize {
     let of = |plot: &Plot| {

@@ -175,3 +175,14 @@ fn the_axis_of_a_short_time_has_the_unit_that_the_subtitle_has() {
     }
     assert!(texts(&gantt(&short)[0])[1].contains("20 ms of 30 ms"));
 }
+
+#[test]
+fn a_gantt_chart_of_one_bar_in_many_lanes_is_not_drawn() {
+    let mut bare = record(6, 2, 1);
+    for (index, lane) in bare.lanes.iter_mut().enumerate() {
+        lane.marks.clear();
+        lane.spans.truncate(usize::from(index == 0));
+    }
+    assert!(gantt(&bare).is_empty());
+    assert!(!gantt(&record(6, 2, 1)).is_empty());
+}

@@ -47,6 +47,19 @@ fn a_difference_of_shares_may_be_below_nothing() {
 }
 
 #[test]
+fn figures_that_differ_by_rounding_alone_have_no_difference() {
+    let mut results = stored(named(&["pop 1024", "pop 128"]), 12);
+    results.take_as_complete();
+    let metric = "packet_loss_duration";
+    let values = |noise: f64| (0..12).map(|n| (1.0 + f64::from(n)) * (0.1 + noise)).collect();
+    results.values[0].insert(metric.to_owned(), values(0.0));
+    results.values[1].insert(metric.to_owned(), values(3e-16));
+    let drawn = plots(&results, Some(Kind::Difference), Some(metric));
+    assert_eq!(texts(&drawn[0]).last().map(String::as_str), Some("0"));
+    assert!(!texts(&drawn[0]).iter().any(|text| text.contains("e-")), "{:?}", texts(&drawn[0]));
+}
+
+#[test]
 fn what_is_left_out_is_said() {
     let names: Vec<String> = (0..40).map(|n| format!("c{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -88,4 +101,27 @@ fn a_distribution_says_what_has_no_figure_and_what_has_one_in_part_of_the_replic
     for text in ["pop 1024", "pop 128 (figure in 11 of 12)", "pop 64: no figure"] {
         assert!(said.contains(&text.to_owned()), "{text}: {said:?}");
     }
+}
+
+#[test]
+fn a_lone_configuration_is_in_the_distribution_as_in_the_bars() {
+    let mut points = named(&["as it stands"]);
+    points.extend(swept("", &[64, 128, 256, 512]));
+    let results = stored(points, 12);
+    for kind in [Kind::Attribution, Kind::Distribution] {
+        let drawn = plots(&results, Some(kind), Some("packet_loss_duration"));
+        let told = texts(&drawn[0]);
+        assert!(told.iter().any(|text| text.contains("as it stands")), "{kind:?}: {told:?}");
+    }
+}
+
+#[test]
+fn parts_of_a_bar_are_told_apart_without_colour() {
+    let drawn = plots(&stored(named_points(), 12), Some(Kind::Attribution), None);
+    let (_, data) = &drawn[0].drawing.panels[0];
+    let marks = &drawn[0].drawing.marks[data.clone()];
+    let border = |mark: &&Mark| matches!(mark, Mark::Line { colour: style::PAPER, .. });
+    let parts = marks.iter().filter(|mark| matches!(mark, Mark::Box { .. })).count();
+    let borders = marks.iter().filter(border).count();
+    assert!(borders > 0 && borders <= parts, "{borders} of {parts}");
 }

@@ -84,6 +84,18 @@ fn a_legend_says_nothing_of_what_cannot_be_seen() {
 }
 
 #[test]
+fn an_interval_is_not_drawn_where_no_figure_can_be() {
+    let mut results = stored(swept("", &[32, 64, 128, 256]), 12);
+    for point in &mut results.summary.points {
+        point.set_interval("packet_loss_duration", -8.0, 30.0);
+    }
+    let drawn = plots(&results, Some(Kind::Sweep), Some("packet_loss_duration"));
+    let texts = texts(&drawn[0]);
+    assert!(texts.iter().all(|text| !text.starts_with('-')), "{texts:?}");
+    assert!(texts.iter().any(|text| text == "0"), "{texts:?}");
+}
+
+#[test]
 fn what_was_measured_is_marked_with_its_source() {
     let mut points = named(&["pop 1024"]);
     points.extend(swept("", &[64, 128, 1024]));
@@ -212,4 +224,56 @@ fn a_curve_over_an_axis_is_not_called_by_one_value_of_it() {
     let has = |base: &str, name: &str| legend(base).iter().any(|text| text == name);
     assert!(has("busy host, 8 workers", "busy host") && has("8 workers", "mean"));
     assert!(has("8 routers", "8 routers"), "{:?}", legend("8 routers"));
+}
+
+#[test]
+fn recorded_values_of_a_swept_point_are_drawn_with_their_source() {
+    let mut results = stored(swept("", &[64, 128, 1024]), 40);
+    let drawn = |results: &Stored| {
+        let drawn = plots(results, Some(Kind::Sweep), Some("packet_loss_duration"));
+        texts(&drawn[0]).iter().any(|text| text.starts_with("measured: lab"))
+    };
+    assert!(!drawn(&results));
+    results.summary.recorded.push(StoredRecorded {
+        configuration: results.summary.points[1].configuration.clone(),
+        metric: "packet_loss_duration".to_owned(),
+        values: vec![1.0, 2.0, 4.0],
+        source: "lab".to_owned(),
+    });
+    assert!(drawn(&results));
+}
+
+#[test]
+fn what_is_expected_of_one_of_several_curves_is_shaded_in_its_colour() {
+    let shades = |points: Vec<Point>, at: usize| -> Vec<plotters::style::RGBColor> {
+        let mut results = stored(points, 12);
+        let configuration = results.summary.points[at].configuration.clone();
+        results.summary.expectations.truncate(1);
+        let expectation = &mut results.summary.expectations[0];
+        (expectation.relative, expectation.at_least) = (false, Some(1.0));
+        (expectation.statistic, expectation.configuration) = ("mean".to_owned(), configuration);
+        let drawn = plots(&results, Some(Kind::Sweep), Some("packet_loss_duration"));
+        let (_, data) = &drawn[0].drawing.panels[0];
+        let shade = |mark: &Mark| match mark {
+            Mark::Box { colour, opacity, .. } if *opacity == 0.35 => Some(*colour),
+            _ => None,
+        };
+        drawn[0].drawing.marks[data.clone()].iter().filter_map(shade).collect()
+    };
+    let mut eras = swept("era A, ", &[64, 128, 256]);
+    eras.extend(swept("era B, ", &[32, 512]));
+    eras.iter_mut().zip(1..).for_each(|(point, id)| point.id = id);
+    assert_eq!(shades(eras, 4), [style::colour(1)]);
+    assert_eq!(shades(swept("", &[64, 128]), 1), [style::EXPECTED]);
+}
+
+#[test]
+fn what_has_no_figure_at_any_point_is_not_drawn() {
+    for points in [swept("", &[64, 128, 1024]), grid(), cube(), sampled()] {
+        let all: Vec<usize> = (0..points.len()).collect();
+        let none = without_figures(stored(points, 3), &all);
+        for kind in [Kind::Sweep, Kind::HeatMap] {
+            assert!(plots(&none, Some(kind), Some("packet_loss_duration")).is_empty());
+        }
+    }
 }
