@@ -52,7 +52,8 @@ impl Loaded {
         points: &[usize],
         columns: &[usize],
     ) -> PyResult<(KeptValues, Option<Failures>)> {
-        let mut kept = KeptValues::of(&self.scenario.columns(), points, columns);
+        let mut kept =
+            KeptValues::of(&self.scenario.run, &self.scenario.columns(), points, columns);
         let replications = self.scenario.run.replications;
         let batches: Vec<Batch> =
             kept.points().map(|point| Batch { point, replications: 0..replications }).collect();

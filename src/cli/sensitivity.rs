@@ -308,7 +308,7 @@ fn simulate(
 ) -> Result<KeptValues, CliError> {
     let points: Vec<usize> = (0..scenario.points.len()).collect();
     let columns: Vec<usize> = figures.iter().filter_map(|figure| figure.column).collect();
-    let mut kept = KeptValues::of(&scenario.columns(), &points, &columns);
+    let mut kept = KeptValues::of(&scenario.run, &scenario.columns(), &points, &columns);
     let total = points.len() as u64 * replications;
     let mut progress = Progress::new(arguments.running.progress, &scenario.name, total);
     let sinks: &mut [&mut dyn RowSink] = &mut [&mut kept, &mut progress];

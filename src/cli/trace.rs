@@ -239,7 +239,7 @@ fn choose(
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         Problem::UnknownMetric { name: metric.to_owned(), known: names.join(", ") }
     })?;
-    let mut kept = KeptValues::of(&columns, &[point], &[column]);
+    let mut kept = KeptValues::of(&scenario.run, &columns, &[point], &[column]);
     let batches = [Batch { point, replications: 0..scenario.run.replications }];
     let mut progress =
         Progress::new(arguments.running.progress, &scenario.name, scenario.run.replications);

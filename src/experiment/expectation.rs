@@ -52,7 +52,7 @@ impl KeptValues {
     /// For the expectations of `scenario`, whose columns are `columns`.
     #[must_use]
     pub fn for_expectations(scenario: &Scenario, columns: &[MetricColumn]) -> Self {
-        let mut kept = Self::default();
+        let mut kept = Self::none(&scenario.run);
         for expectation in &scenario.expectations {
             let Some(places) = Places::of(scenario, columns, expectation) else { continue };
             kept.keep(columns, places.point, places.column);
@@ -209,7 +209,7 @@ fn bounded_figure(
     let (least, _) = figure(low, statistic, confidence, group);
     let interval = Interval { low: least.interval.low, high: most.interval.high };
     let value = if most.value.is_finite() { f64::NAN } else { most.value };
-    (Estimate { value, interval }, count)
+    (Estimate::new(value, interval), count)
 }
 
 /// The interval of a contrast of two configurations with bounds; infinite where what has none

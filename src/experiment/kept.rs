@@ -5,12 +5,15 @@ use std::io;
 
 use super::known::{Known, Reading};
 use super::row::{Row, RowSink, Status};
-use crate::scenario::MetricColumn;
+use crate::engine::SimDuration;
+use crate::scenario::{MetricColumn, RunSettings};
 use crate::statistics::Rate;
 
 /// The figures of a few metrics at a few points, and no others.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct KeptValues {
+    /// When replications end at the latest.
+    horizon: SimDuration,
     points: BTreeMap<usize, KeptPoint>,
 }
 
@@ -31,12 +34,22 @@ struct KeptPoint {
 impl KeptValues {
     /// For the metrics number `wanted` of `columns` at `points`.
     #[must_use]
-    pub fn of(columns: &[MetricColumn], points: &[usize], wanted: &[usize]) -> Self {
-        let mut kept = Self::default();
+    pub fn of(
+        run: &RunSettings,
+        columns: &[MetricColumn],
+        points: &[usize],
+        wanted: &[usize],
+    ) -> Self {
+        let mut kept = Self::none(run);
         for &point in points {
             wanted.iter().for_each(|&column| kept.keep(columns, point, Some(column)));
         }
         kept
+    }
+
+    /// Of no metric yet.
+    pub(super) fn none(run: &RunSettings) -> Self {
+        Self { horizon: run.horizon, points: BTreeMap::new() }
     }
 
     fn column(&self, point: usize, column: usize) -> Option<&KeptColumn> {
@@ -120,7 +133,8 @@ impl KeptValues {
     pub(super) fn keep(&mut self, columns: &[MetricColumn], point: usize, column: Option<usize>) {
         let kept = self.points.entry(point).or_default();
         if let Some(column) = column {
-            kept.columns.entry(column).or_insert_with(|| KeptColumn::new(columns, column));
+            let reading = || Reading::new(columns, column, self.horizon);
+            kept.columns.entry(column).or_insert_with(|| KeptColumn::new(reading()));
         }
     }
 }
@@ -149,8 +163,7 @@ struct KeptColumn {
 }
 
 impl KeptColumn {
-    fn new(columns: &[MetricColumn], column: usize) -> Self {
-        let reading = Reading::new(columns, column);
+    const fn new(reading: Reading) -> Self {
         Self { reading, exact: Vec::new(), bounded: BTreeMap::new() }
     }
 

@@ -6,6 +6,7 @@
 //! nothing is known but what its unit allows.
 
 use super::row::{Row, Status};
+use crate::engine::{SimDuration, SimTime};
 use crate::models::{Unit, WhenCut};
 use crate::scenario::MetricColumn;
 
@@ -57,19 +58,22 @@ pub struct Reading {
     since: Option<usize>,
     /// The column that has a figure when the metric's is final.
     final_with: Option<usize>,
+    /// When replications end at the latest.
+    horizon: SimTime,
 }
 
 impl Reading {
-    /// Of the metric number `column` of `columns`.
+    /// Of the metric number `column` of `columns`, in replications that end at `horizon` at the latest.
     #[must_use]
-    pub fn new(columns: &[MetricColumn], column: usize) -> Self {
+    pub fn new(columns: &[MetricColumn], column: usize, horizon: SimDuration) -> Self {
+        let horizon = SimTime::from_nanos(horizon.as_nanos());
         let MetricColumn { metric, .. } = columns[column];
         let since = match metric.when_cut {
             WhenCut::GrowsSince(name) => columns[column].beside(columns, name),
             _ => None,
         };
         let final_with = columns[column].final_with(columns);
-        Self { column, unit: metric.unit, when_cut: metric.when_cut, since, final_with }
+        Self { column, unit: metric.unit, when_cut: metric.when_cut, since, final_with, horizon }
     }
 
     /// What `row` says of it.
@@ -78,13 +82,33 @@ impl Reading {
         let figure = row.figures.get(self.column).copied().unwrap_or(f64::NAN);
         match row.status {
             status if status.is_failure() => Known::NONE,
-            status if status.is_cut_off() && !self.is_final(row) => self.cut(row, figure),
+            _ if self.is_cut(row) && !self.is_final(row) => self.cut(row, figure),
             // At rest: a time that had not come about never will.
             Status::NotConverged if figure.is_nan() && self.unit == Unit::Seconds => {
                 f64::INFINITY.into()
             }
             _ => figure.into(),
         }
+    }
+
+    /// Whether `row` was cut off: also what all had come about in that was asked for may go on, with
+    /// figures that still change, until the horizon ends it.
+    #[must_use]
+    pub fn is_cut(&self, row: &Row) -> bool {
+        let goes_on = row.status == Status::Converged && row.end >= self.horizon;
+        row.status.is_cut_off() || goes_on
+    }
+
+    /// The unit of the metric.
+    #[must_use]
+    pub const fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Whether what a replication that was cut off has of it can only be too little.
+    #[must_use]
+    pub fn grows(&self) -> bool {
+        self.when_cut != WhenCut::Unknown
     }
 
     fn is_final(&self, row: &Row) -> bool {
@@ -116,7 +140,6 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::SimTime;
     use crate::models::Metric;
 
     fn read(when_cut: WhenCut, unit: Unit, status: Status, figures: [f64; 2]) -> (f64, f64) {
@@ -137,7 +160,7 @@ mod tests {
             figures: figures.to_vec(),
             ..Row::blank()
         };
-        let known = Reading::new(&columns, 0).of(&row);
+        let known = Reading::new(&columns, 0, SimDuration::from_whole_seconds(600)).of(&row);
         (known.low, known.high)
     }
 
@@ -169,10 +192,39 @@ mod tests {
         let columns = [metric("loss"), metric("converged")];
         let known = |figures: [f64; 2]| {
             let row = Row { status: Status::Horizon, figures: figures.to_vec(), ..Row::blank() };
-            [0, 1].map(|column| Reading::new(&columns, column).of(&row).exact())
+            let horizon = SimDuration::from_whole_seconds(600);
+            [0, 1].map(|column| Reading::new(&columns, column, horizon).of(&row).exact())
         };
         assert_eq!(known([3.0, 5.0]), [3.0, 5.0]);
         assert!(known([3.0, f64::NAN]).iter().all(|figure| figure.is_nan()));
+    }
+
+    /// What goes on after all had come about that was asked for changes other figures until the end.
+    #[test]
+    fn what_had_converged_and_was_ended_by_the_horizon_is_final_only_where_it_says_so() {
+        let metrics = [
+            Metric::detail("batches", Unit::Count, "").growing(WhenCut::Grows),
+            Metric::detail("loss", Unit::Seconds, "").final_with("loss"),
+        ];
+        let column = |metric: Metric| MetricColumn {
+            name: metric.name.to_owned(),
+            component: 0,
+            metric,
+            whole: None,
+        };
+        let columns = metrics.map(column);
+        let known = |seconds: u64| {
+            let end = SimTime::from_nanos(seconds * 1_000_000_000);
+            let row =
+                Row { status: Status::Converged, end, figures: vec![7.0, 2.0], ..Row::blank() };
+            let horizon = SimDuration::from_whole_seconds(30);
+            [0, 1].map(|column| {
+                let known = Reading::new(&columns, column, horizon).of(&row);
+                (known.low, known.high)
+            })
+        };
+        assert_eq!(known(29), [(7.0, 7.0), (2.0, 2.0)]);
+        assert_eq!(known(30), [(7.0, f64::INFINITY), (2.0, 2.0)]);
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub fn settle_replications(
     let column =
         column.ok_or_else(|| io::Error::other("the metric of the precision is unknown"))?;
     let points: Vec<usize> = (0..scenario.points.len()).collect();
-    let mut kept = KeptValues::of(&columns, &points, &[column]);
+    let mut kept = KeptValues::of(&scenario.run, &columns, &points, &[column]);
     let mut batches = tasks.clone();
     while !batches.is_empty() {
         provide(&batches, Some(&mut kept))?;

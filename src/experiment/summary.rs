@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
+use super::known::{Known, Reading};
 use super::row::{Row, RowSink, Status};
 use super::schedule::Batch;
 use crate::models::Unit;
@@ -11,14 +12,18 @@ use crate::scenario::{MetricColumn, RunSettings};
 use crate::statistics::grouped::{mean_estimate, quantile_ranks, variance_gain};
 use crate::statistics::interval::student_quantile;
 use crate::statistics::quantile::QuantileRanks;
-use crate::statistics::{Estimate, Moments, Rate, Sorted};
+use crate::statistics::{Estimate, Interval, Moments, Rate, Sense, Sorted};
 
 /// A metric of one point over its replications.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricSummary {
     /// Replications that have this figure. Fewer than the point has where it did not come about
-    /// in some; all figures below are over these.
+    /// in some; all figures below are over these, and those with bounds of it.
     pub count: u64,
+    /// Replications that were cut off so that they have bounds of it only. The values below are then
+    /// of what had happened until then, as their [`Sense`] says, and the intervals reach from that
+    /// of the lower bounds to that of the upper ones.
+    pub cut: u64,
     /// The mean with its Student-t interval, over the means of antithetic pairs if there are such; of
     /// a probability with its Wilson interval, for which a pair counts as one.
     pub mean: Estimate,
@@ -53,6 +58,51 @@ impl MetricSummary {
         Self::of(unit, &mut values, &mut Bounds::new(confidence, group))
     }
 
+    /// Of `values`, of which those in `cut` lie between bounds only.
+    fn of_known(unit: Unit, values: &mut Vec<f64>, cut: &CutOff, bounds: &mut Bounds) -> Self {
+        if cut.known.is_empty() {
+            return Self::of(unit, values, bounds);
+        }
+        let all = values.len();
+        let [mut low, mut high, mut shown] = [(); 3].map(|()| values.clone());
+        for &(at, known) in &cut.known {
+            low[at] = known.low;
+            high[at] = known.high;
+            // What had not begun yet took no less than nothing.
+            if cut.grows && shown[at].is_nan() {
+                shown[at] = known.low;
+            }
+        }
+        let own = Self::of(unit, values, bounds);
+        // That a time is at least 0 says nothing.
+        if own.count == 0 && low.iter().all(|value| value.is_nan() || *value == 0.0) {
+            shown.fill(f64::NAN);
+        }
+        let [low, high, shown] =
+            [&mut low, &mut high, &mut shown].map(|values| Self::of(unit, values, bounds));
+        let value_sense = if cut.grows { Sense::AtLeast } else { Sense::SoFar };
+        let figure = |of: fn(&Self) -> Estimate| {
+            let (least, most, shown) = (of(&low), of(&high), of(&shown));
+            let [low, high] = [least.interval.low, most.interval.high];
+            let end = |end: f64, open: f64| if end.is_nan() { open } else { end };
+            let interval =
+                Interval { low: end(low, f64::NEG_INFINITY), high: end(high, f64::INFINITY) };
+            // Bounds beyond a quantile leave it as it is.
+            let known = least.value == most.value && least.value.is_finite();
+            let value = if known { least.value } else { shown.value };
+            let sense = if known || value.is_nan() { Sense::Whole } else { value_sense };
+            Estimate { value, interval, sense }
+        };
+        Self {
+            cut: (cut.known.len() as u64).min(all as u64),
+            mean: figure(|of| of.mean),
+            p50: figure(|of| of.p50),
+            p95: figure(|of| of.p95),
+            p99: figure(|of| of.p99),
+            ..own
+        }
+    }
+
     /// Of `values`, which are put into another order.
     fn of(unit: Unit, values: &mut Vec<f64>, bounds: &mut Bounds) -> Self {
         let Bounds { confidence, group, .. } = *bounds;
@@ -73,6 +123,7 @@ impl MetricSummary {
         let quantile = |at: usize| sorted.quantile_estimate_at(PROBABILITIES[at], known.ranks[at]);
         let summary = Self {
             count,
+            cut: 0,
             mean: mean.unwrap_or_else(|| moments.mean_estimate_at(known.student)),
             variance_gain,
             standard_deviation: moments.standard_deviation(),
@@ -85,6 +136,15 @@ impl MetricSummary {
         *values = sorted.into_values();
         summary
     }
+}
+
+/// What is known of figures of replications that were cut off.
+#[derive(Clone, Debug, Default)]
+struct CutOff {
+    /// Which replication, and between which bounds.
+    known: Vec<(usize, Known)>,
+    /// Whether they can only grow.
+    grows: bool,
 }
 
 /// Of ascending values.
@@ -174,8 +234,8 @@ pub struct Summariser {
     bounds: Bounds,
     /// The columns that are summarised.
     columns: Range<usize>,
-    /// The units of all columns; those beyond are counts.
-    units: Vec<Unit>,
+    /// How all columns are read; those beyond are counts that are always known.
+    readings: Vec<Reading>,
     current: Option<Collected>,
     /// Memory for the figures of the next point.
     spare: Vec<Vec<f64>>,
@@ -188,6 +248,8 @@ struct Collected {
     statuses: [u64; Status::ALL.len()],
     failure: Option<String>,
     values: Vec<Vec<f64>>,
+    /// By column, once a replication was cut off.
+    cut: Vec<CutOff>,
 }
 
 impl Summariser {
@@ -197,18 +259,20 @@ impl Summariser {
         Self {
             bounds: Bounds::new(confidence, 1),
             columns: 0..usize::MAX,
-            units: Vec::new(),
+            readings: Vec::new(),
             current: None,
             spare: Vec::new(),
             finished: Vec::new(),
         }
     }
 
-    /// With the intervals that `run` asks for, of columns in these units.
+    /// With the intervals that `run` asks for, of `columns`.
     #[must_use]
-    pub fn of_run(run: &RunSettings, units: Vec<Unit>) -> Self {
+    pub fn of_run(run: &RunSettings, columns: &[MetricColumn]) -> Self {
         let bounds = Bounds::new(run.confidence, run.group());
-        Self { bounds, units, ..Self::new(run.confidence) }
+        let reading = |column| Reading::new(columns, column, run.horizon);
+        let readings = (0..columns.len()).map(reading).collect();
+        Self { bounds, readings, ..Self::new(run.confidence) }
     }
 
     /// Only of these columns, so that less has to be kept at once.
@@ -232,8 +296,12 @@ impl Summariser {
         let rate = Rate::new(judged - converged, judged).grouped(self.bounds.group);
         let mut metrics = Vec::with_capacity(collected.values.len());
         for (at, values) in collected.values.iter_mut().enumerate() {
-            let unit = self.units.get(self.columns.start + at).copied().unwrap_or(Unit::Count);
-            metrics.push(MetricSummary::of(unit, values, &mut self.bounds));
+            let reading = self.readings.get(self.columns.start + at);
+            let unit = reading.map_or(Unit::Count, Reading::unit);
+            metrics.push(match collected.cut.get(at) {
+                Some(cut) => MetricSummary::of_known(unit, values, cut, &mut self.bounds),
+                None => MetricSummary::of(unit, values, &mut self.bounds),
+            });
         }
         self.finished.push(PointSummary {
             point: collected.point,
@@ -276,11 +344,9 @@ pub fn summarise(
     let most = tasks.iter().map(|task| task.replications.end).max().unwrap_or(0).max(1);
     let at_once =
         usize::try_from(KEPT_FIGURES / most).unwrap_or(usize::MAX).clamp(1, columns.len().max(1));
-    let units: Vec<Unit> = columns.iter().map(|column| column.metric.unit).collect();
     let mut summaries: Vec<PointSummary> = Vec::new();
     for first in (0..columns.len().max(1)).step_by(at_once) {
-        let mut summariser =
-            Summariser::of_run(run, units.clone()).of_columns(first..first + at_once);
+        let mut summariser = Summariser::of_run(run, columns).of_columns(first..first + at_once);
         replay(&mut summariser)?;
         let part = summariser.finish();
         if summaries.is_empty() {
@@ -303,13 +369,27 @@ impl RowSink for Summariser {
             let mut values = std::mem::take(&mut self.spare);
             values.resize_with(own(&self.columns, &row.figures).len(), Vec::new);
             let (point, statuses) = (row.point, [0; Status::ALL.len()]);
-            Collected { point, statuses, failure: None, values }
+            Collected { point, statuses, failure: None, values, cut: Vec::new() }
         });
         current.statuses[row.status.index()] += 1;
         if current.failure.is_none() {
             current.failure.clone_from(&row.message);
         }
         let figures = own(&self.columns, &row.figures);
+        if self.readings.first().is_some_and(|reading| reading.is_cut(row)) {
+            let first = self.columns.start;
+            current.cut.resize_with(figures.len(), CutOff::default);
+            let readings = self.readings.iter().skip(first);
+            for ((cut, values), reading) in
+                current.cut.iter_mut().zip(&current.values).zip(readings)
+            {
+                let known = reading.of(row);
+                if known.is_some() && !known.is_exact() {
+                    cut.known.push((values.len(), known));
+                    cut.grows = reading.grows();
+                }
+            }
+        }
         for (values, &figure) in current.values.iter_mut().zip(figures) {
             values.push(figure);
         }
@@ -320,7 +400,8 @@ impl RowSink for Summariser {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::SimTime;
+    use crate::engine::{SimDuration, SimTime};
+    use crate::models::{Metric, WhenCut};
 
     fn row(point: usize, status: Status, figure: f64) -> Row {
         Row {
@@ -356,6 +437,59 @@ mod tests {
         assert!((first.not_converged.value - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(first.metrics[0].mean.value, 2.0);
         assert_eq!((summaries[1].point, summaries[1].metrics[0].p99.value), (1, 7.0));
+    }
+
+    /// Twenty times that grow, of which those beyond `horizon` are cut off there.
+    fn cut_at(horizon: f64, when_cut: WhenCut, unit: Unit) -> MetricSummary {
+        let metric = Metric { when_cut, ..Metric::headline("time", unit, "") };
+        let column = MetricColumn { name: "time".to_owned(), component: 0, metric, whole: None };
+        let readings = vec![Reading::new(&[column], 0, SimDuration::from_whole_seconds(600))];
+        let mut summariser = Summariser { readings, ..Summariser::new(0.95) };
+        for figure in (1..=20).map(f64::from) {
+            let cut = figure > horizon;
+            let status = if cut { Status::Horizon } else { Status::Converged };
+            summariser.row(&row(0, status, figure.min(horizon))).unwrap();
+        }
+        summariser.finish()[0].metrics[0].clone()
+    }
+
+    #[test]
+    fn what_was_cut_off_is_a_bound_of_the_mean_and_leaves_lower_quantiles_as_they_are() {
+        let whole = cut_at(20.0, WhenCut::Grows, Unit::Seconds);
+        assert_eq!((whole.cut, whole.mean.sense, whole.mean.value), (0, Sense::Whole, 10.5));
+        let cut = cut_at(15.0, WhenCut::Grows, Unit::Seconds);
+        assert_eq!((cut.count, cut.cut), (20, 5));
+        assert_eq!(cut.mean.sense, Sense::AtLeast);
+        assert!(cut.mean.value < 10.5 && cut.mean.interval.low < cut.mean.value);
+        assert_eq!(cut.mean.interval.high, f64::INFINITY);
+        assert_eq!(cut.p50, whole.p50);
+        assert_eq!((cut.p95.sense, cut.p95.value), (Sense::AtLeast, 15.0));
+        assert_eq!(cut.p95.interval.high, f64::INFINITY);
+    }
+
+    #[test]
+    fn of_what_may_become_anything_only_the_interval_is_known() {
+        let share = cut_at(0.5, WhenCut::Unknown, Unit::Share);
+        assert_eq!((share.mean.sense, share.mean.value), (Sense::SoFar, 0.5));
+        assert_eq!((share.mean.interval.low, share.mean.interval.high), (0.0, 1.0));
+        let rate = cut_at(0.5, WhenCut::Unknown, Unit::PerSecond).p50;
+        assert_eq!((rate.sense, rate.interval.high), (Sense::SoFar, f64::INFINITY));
+    }
+
+    /// Nothing that a longer run may give lies outside the interval of a shorter one.
+    #[test]
+    fn the_interval_of_a_shorter_run_holds_that_of_any_longer_one() {
+        let figures = |summary: &MetricSummary| {
+            [summary.mean, summary.p50, summary.p95, summary.p99].map(|figure| figure.interval)
+        };
+        let runs: Vec<_> = [4.5, 9.5, 12.0, 15.0, 19.5, 20.0]
+            .map(|horizon| figures(&cut_at(horizon, WhenCut::Grows, Unit::Seconds)))
+            .into();
+        for pair in runs.windows(2) {
+            for (short, long) in pair[0].iter().zip(&pair[1]) {
+                assert!(short.low <= long.low && short.high >= long.high, "{short:?} {long:?}");
+            }
+        }
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::Report;
+use super::number::mark;
 use crate::experiment::precision::attained;
 use crate::experiment::{PointSummary, Status};
 use crate::scenario::Statistic;
+use crate::statistics::Sense;
 use crate::statistics::quantile::replications_needed;
 use crate::wording::counted;
 
@@ -36,6 +38,7 @@ pub fn facts(report: Report<'_>) -> Vec<String> {
         let name = report.point(summary).configuration.as_str();
         unusual_endings(summary, |fact| grouped.add(fact, name));
         missing_figures(report, summary, |fact| grouped.add(fact, name));
+        cut_off(report, summary, |fact| grouped.add(fact, name));
         missed_precision(report, summary, |fact| grouped.add(fact, name));
     }
     let mut notes = grouped.into_notes();
@@ -83,13 +86,41 @@ fn unusual_endings(summary: &PointSummary, mut add: impl FnMut(String)) {
     }
 }
 
+/// Metrics that are known of parts of replications only, by how much is known of them.
+fn cut_off(report: Report<'_>, summary: &PointSummary, mut add: impl FnMut(String)) {
+    let columns = report.main_columns();
+    let cut = |sense: Sense| {
+        let is_so = move |column: &usize| {
+            let metric = &summary.metrics[*column];
+            let figures = [metric.mean, metric.p50, metric.p95, metric.p99];
+            metric.cut > 0 && figures.iter().any(|figure| figure.sense == sense)
+        };
+        let names = columns.iter().copied().filter(is_so);
+        let names: Vec<&str> = names.map(|at| report.columns[at].name.as_str()).collect();
+        names.join(", ")
+    };
+    let what = [
+        (Sense::AtLeast, "at least so much, as they were cut off"),
+        (Sense::SoFar, "so much until they were cut off; of the whole the interval tells"),
+    ];
+    for (sense, what) in what {
+        let names = cut(sense);
+        if !names.is_empty() {
+            add(format!("{names}: {} is {what}", mark(sense)));
+        }
+    }
+}
+
 fn missing_figures(report: Report<'_>, summary: &PointSummary, mut add: impl FnMut(String)) {
     for column in report.main_columns() {
-        let count = summary.metrics[column].count;
+        let metric = &summary.metrics[column];
+        let count = metric.count;
         let name = &report.columns[column].name;
         let replications = of_replications(summary);
         if count == 0 {
             add(format!("no {name} in any of {replications}"));
+        } else if count < summary.replications && metric.cut > 0 {
+            add(format!("{name} only in {count} of {replications}"));
         } else if count < summary.replications {
             add(format!("{name} only in {count} of {replications}; its figures are over these"));
         }
@@ -167,7 +198,10 @@ fn open_quantiles(notes: &mut Vec<String>, report: Report<'_>) {
     let fewest = report
         .summaries
         .iter()
-        .flat_map(|summary| columns.iter().map(|&column| summary.metrics[column].count))
+        .flat_map(|summary| columns.iter().map(|&column| &summary.metrics[column]))
+        // More replications close no interval that is open because they are cut off.
+        .filter(|metric| metric.cut == 0)
+        .map(|metric| metric.count)
         .filter(|&count| count > 0)
         .min();
     let Some(fewest) = fewest else { return };

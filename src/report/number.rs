@@ -1,7 +1,7 @@
 //! Numbers for a reader: in a unit that suits their size, rounded so that the interval shows.
 
 use crate::models::Unit;
-use crate::statistics::{Estimate, Interval};
+use crate::statistics::{Estimate, Interval, Sense};
 
 /// An interval narrower than this share of its figure is none to a reader. (Equal values differ by
 /// rounding in the last digits of their mean.)
@@ -112,7 +112,7 @@ impl Scale {
     /// The figure, rounded to two significant digits of its interval's half-width.
     #[must_use]
     pub fn value(self, estimate: Estimate) -> String {
-        self.rounded(estimate).0
+        marked(estimate, &self.rounded(estimate).0)
     }
 
     /// `low..high` with as many decimals as the figure; `?` where the data give no bound, `±0`
@@ -143,6 +143,10 @@ impl Scale {
     fn parts(self, estimate: Estimate) -> (String, String, String) {
         let estimate = self.possible(estimate);
         let (value, interval) = self.rounded(estimate);
+        if estimate.sense != Sense::Whole {
+            let interval = if interval.is_empty() { interval } else { format!(" ({interval})") };
+            return (marked(estimate, &value), String::new(), interval);
+        }
         if interval.is_empty() || interval.starts_with('±') {
             return (value, String::new(), String::new());
         }
@@ -183,7 +187,7 @@ impl Scale {
                 least = shown;
                 decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
             }
-            (value, interval)
+            (marked(estimate, &value), interval)
         })
     }
 
@@ -239,6 +243,21 @@ impl Scale {
     }
 }
 
+/// What stands before a value that is not the figure.
+#[must_use]
+pub const fn mark(sense: Sense) -> &'static str {
+    match sense {
+        Sense::Whole => "",
+        Sense::AtLeast => "≥",
+        Sense::SoFar => "~",
+    }
+}
+
+fn marked(estimate: Estimate, value: &str) -> String {
+    let mark = if estimate.value.is_finite() { mark(estimate.sense) } else { "" };
+    format!("{mark}{value}")
+}
+
 /// Decimals that show two significant digits of `width`.
 fn decimals_for_width(width: f64) -> usize {
     if width <= 0.0 || !width.is_finite() {
@@ -284,7 +303,25 @@ mod tests {
     use super::*;
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {
-        Estimate { value, interval: Interval { low, high } }
+        Estimate::new(value, Interval { low, high })
+    }
+
+    #[test]
+    fn what_is_only_a_bound_is_marked() {
+        let of = |sense, low, high| Estimate { sense, ..estimate(20.79, low, high) };
+        let least = of(Sense::AtLeast, 20.23, f64::INFINITY);
+        let scale = Scale::new(Unit::Seconds, 20.79);
+        assert_eq!(scale.plus_minus(least), "≥20.79 (20.23..?)");
+        assert_eq!(scale.value(least), "≥20.79");
+        assert_eq!(scale.in_unit(least, "s"), "≥20.79 s (20.23..?)");
+        assert_eq!(scale.ascending([least])[0].0, "≥20.79");
+        let so_far = of(Sense::SoFar, f64::NEG_INFINITY, f64::INFINITY);
+        assert_eq!(scale.plus_minus(so_far), "~20.79 (?..?)");
+        // Both ends may be known, and yet not be about what is shown.
+        let even = of(Sense::SoFar, 20.29, 21.29);
+        assert_eq!(scale.plus_minus(even), "~20.79 (20.29..21.29)");
+        let none = Estimate { sense: Sense::AtLeast, ..Estimate::UNKNOWN };
+        assert_eq!(scale.value(none), "-");
     }
 
     #[test]

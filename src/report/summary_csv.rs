@@ -29,7 +29,7 @@ const COLUMNS: [&str; 19] = [
     "p99",
     "p99_low",
 ];
-const LAST_COLUMNS: [&str; 4] = ["p99_high", "max", "variance_gain", "precision_reached"];
+const LAST_COLUMNS: [&str; 5] = ["p99_high", "max", "variance_gain", "cut", "precision_reached"];
 
 /// The metric that stands for the share of replications that did not converge.
 pub const NOT_CONVERGED: &str = "not_converged";
@@ -44,7 +44,7 @@ pub fn summary_csv(report: Report<'_>) -> io::Result<Vec<u8>> {
     for summary in report.summaries {
         let point = report.point(summary);
         let asked = report.scenario.run.precision.as_ref();
-        let mut row = |metric: &str, unit: &str, count: u64, figures: &[f64; 16]| {
+        let mut row = |metric: &str, unit: &str, [count, cut]: [u64; 2], figures: &[f64; 16]| {
             let reached = asked.filter(|asked| asked.metric == metric);
             let reached = reached.map(|asked| attained(asked, report.columns, summary).1);
             writer.serialize((
@@ -55,13 +55,14 @@ pub fn summary_csv(report: Report<'_>) -> io::Result<Vec<u8>> {
                 summary.replications,
                 count,
                 figures.map(|figure| Number(figure).to_string()),
+                cut,
                 reached,
             ))
         };
         let mut rate = [f64::NAN; 16];
         rate[..3].copy_from_slice(&with_ends(summary.not_converged));
         let judged = summary.replications - summary.failures();
-        row(NOT_CONVERGED, "share", judged, &rate)?;
+        row(NOT_CONVERGED, "share", [judged, 0], &rate)?;
         for (column, metric) in report.columns.iter().zip(&summary.metrics) {
             let mut figures = [f64::NAN; 16];
             figures[..3].copy_from_slice(&with_ends(metric.mean));
@@ -72,7 +73,8 @@ pub fn summary_csv(report: Report<'_>) -> io::Result<Vec<u8>> {
             }
             figures[14] = metric.max;
             figures[15] = metric.variance_gain;
-            row(&column.name, column.metric.unit.symbol(), metric.count, &figures)?;
+            let counts = [metric.count, metric.cut];
+            row(&column.name, column.metric.unit.symbol(), counts, &figures)?;
         }
     }
     writer.into_inner().map_err(|error| io::Error::other(error.to_string()))

@@ -9,7 +9,7 @@ use super::results_csv::PointId;
 use crate::experiment::precision::attained;
 use crate::experiment::{Judgement, MetricSummary, PointSummary, Status};
 use crate::scenario::{Expectation, Recorded};
-use crate::statistics::Estimate;
+use crate::statistics::{Estimate, Sense};
 
 /// Version of the format. It changes when a key changes its meaning or goes away.
 pub const VERSION: u32 = 1;
@@ -46,6 +46,12 @@ fn documentation() -> Value {
         "not_converged": "Share of the replications that did not fail in which not all came about \
             that the scenario asks for. Wilson interval.",
         "count": "Replications that have the figure; the statistics of a metric are over these.",
+        "cut": "Only where some were cut off, at the horizon or by the event budget: how many of \
+            those have bounds of the figure only. The intervals then reach from that of the lower \
+            bounds to that of the upper ones.",
+        "sense": "Only of an estimate whose `value` is not the figure, as replications were cut \
+            off: `at_least` where it is a lower bound, `so_far` where it is of what had happened \
+            until then and nothing but the interval tells of the whole.",
         "mean": "Mean. Student-t interval.",
         "standard_deviation": "Standard deviation between replications.",
         "min": "Least value.",
@@ -120,6 +126,9 @@ fn metric(summary: &MetricSummary) -> Value {
         "p99": estimate(summary.p99),
         "max": number(summary.max),
     });
+    if summary.cut > 0 {
+        document["cut"] = summary.cut.into();
+    }
     if summary.variance_gain.is_finite() {
         document["variance_gain"] = number(summary.variance_gain);
     }
@@ -177,11 +186,17 @@ fn recorded(report: Report<'_>) -> Vec<Value> {
 }
 
 fn estimate(estimate: Estimate) -> Value {
-    json!({
+    let mut document = json!({
         "value": number(estimate.value),
         "low": number(estimate.interval.low),
         "high": number(estimate.interval.high),
-    })
+    });
+    match estimate.sense {
+        Sense::Whole => {}
+        Sense::AtLeast => document["sense"] = "at_least".into(),
+        Sense::SoFar => document["sense"] = "so_far".into(),
+    }
+    document
 }
 
 /// JSON has no infinity and no NaN.

@@ -186,7 +186,7 @@ fn the_report_on_the_terminal() {
 #[test]
 fn an_interval_too_wide_for_its_column_breaks_between_its_ends() {
     let interval = crate::statistics::Interval { low: 0.020336, high: 0.020502 };
-    let estimate = crate::statistics::Estimate { value: 0.020419, interval };
+    let estimate = crate::statistics::Estimate::new(0.020419, interval);
     let cell = table::stacked(number::Scale::PLAIN, estimate, 14);
     assert_eq!(cell, "0.020419\n0.020336..\n0.020502");
 }
@@ -276,7 +276,7 @@ fn expectations_as_junit() {
 #[test]
 fn a_comparison() {
     let columns = columns();
-    let mut kept = KeptValues::of(&columns, &[0, 1], &[0, 3]);
+    let mut kept = KeptValues::of(&scenario(Vec::new()).run, &columns, &[0, 1], &[0, 3]);
     rows(2, 40).iter().for_each(|row| kept.row(row).unwrap());
     let sides = [0, 3].map(|column| Sides {
         metric: &columns[column].name,

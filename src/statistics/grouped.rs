@@ -81,11 +81,11 @@ pub fn mean_estimate(values: &[f64], size: usize, confidence: f64) -> Estimate {
     }
     let groups: Moments = group_means(values, size).into_iter().filter(|m| !m.is_nan()).collect();
     if groups.count() < 2 {
-        return Estimate { value: all.mean(), interval: Interval::UNBOUNDED };
+        return Estimate::new(all.mean(), Interval::UNBOUNDED);
     }
     let error = (groups.variance() / groups.count() as f64).sqrt();
     let half_width = error * student_quantile(confidence, (groups.count() - 1) as f64);
-    Estimate { value: all.mean(), interval: Interval::around(all.mean(), half_width) }
+    Estimate::new(all.mean(), Interval::around(all.mean(), half_width))
 }
 
 /// How much smaller the variance of the mean is than with as many independent replications: above

@@ -56,13 +56,13 @@ impl Independent {
             return Estimate::UNKNOWN;
         }
         let Some((errors, freedom)) = self.errors() else {
-            return Estimate { value, interval: Interval::UNBOUNDED };
+            return Estimate::new(value, Interval::UNBOUNDED);
         };
         let t = student_quantile(confidence, freedom);
         match contrast {
             Contrast::Difference => {
                 let half_width = t * (errors[0] + errors[1]).sqrt();
-                Estimate { value, interval: Interval::around(value, half_width) }
+                Estimate::new(value, Interval::around(value, half_width))
             }
             Contrast::Ratio => {
                 let ([a, b], (x, y)) = (errors.map(|error| t * t * error), (x.mean(), y.mean()));
@@ -115,7 +115,7 @@ impl Independent {
         let value = figure(&mut first, &mut second);
         let groups = self.first.groups().min(self.second.groups());
         if !bounded_by(groups, probability) {
-            return Estimate { value, interval: Interval::UNBOUNDED };
+            return Estimate::new(value, Interval::UNBOUNDED);
         }
         let mut stream = StreamSeed::default().stream("statistics", "bootstrap");
         let mut figures: Vec<f64> = Vec::with_capacity(RESAMPLES);
@@ -131,7 +131,7 @@ impl Independent {
             low: quantile_of(&mut figures, tail).min(value),
             high: quantile_of(&mut figures, 1.0 - tail).max(value),
         };
-        Estimate { value, interval }
+        Estimate::new(value, interval)
     }
 
     /// The difference or ratio of the least or greatest values.

@@ -42,23 +42,43 @@ impl Interval {
     }
 }
 
+/// What the value of an estimate says of the figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sense {
+    /// It is the figure, as far as the data tell.
+    #[default]
+    Whole,
+    /// The figure is at least this: what it comes from was cut off, and could only have grown.
+    AtLeast,
+    /// It is of what had happened when it was cut off. Of the figure only the interval tells.
+    SoFar,
+}
+
 /// A figure with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The figure; NaN without data.
     pub value: f64,
-    /// Its interval.
+    /// The interval of the figure, also where the value is not that.
     pub interval: Interval,
+    /// What the value says of it.
+    pub sense: Sense,
 }
 
 impl Estimate {
     /// No data, no figure.
-    pub const UNKNOWN: Self = Self { value: f64::NAN, interval: Interval::UNBOUNDED };
+    pub const UNKNOWN: Self = Self::new(f64::NAN, Interval::UNBOUNDED);
+
+    /// A figure with its interval.
+    #[must_use]
+    pub const fn new(value: f64, interval: Interval) -> Self {
+        Self { value, interval, sense: Sense::Whole }
+    }
 
     /// A figure that is what it is, for instance the least value seen.
     #[must_use]
     pub const fn exact(value: f64) -> Self {
-        Self { value, interval: Interval { low: value, high: value } }
+        Self::new(value, Interval { low: value, high: value })
     }
 }
 

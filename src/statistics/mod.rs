@@ -24,7 +24,7 @@ pub mod quantile;
 pub mod rate;
 pub mod selection;
 
-pub use interval::{Estimate, Interval};
+pub use interval::{Estimate, Interval, Sense};
 pub use moments::Moments;
 pub use noise::equal;
 pub use quantile::Sorted;

@@ -110,11 +110,11 @@ impl Moments {
             return Estimate::UNKNOWN;
         }
         if self.count == 1 {
-            return Estimate { value: self.mean, interval: Interval::UNBOUNDED };
+            return Estimate::new(self.mean, Interval::UNBOUNDED);
         }
         let error = (self.variance() / self.count as f64).sqrt();
         let half_width = error * quantile;
-        Estimate { value: self.mean, interval: Interval::around(self.mean, half_width) }
+        Estimate::new(self.mean, Interval::around(self.mean, half_width))
     }
 }
 

@@ -118,7 +118,7 @@ impl Pairs {
         };
         let value = figure(&mut first, &mut second);
         if !bounded_by(self.0.groups(), probability) {
-            return Estimate { value, interval: Interval::UNBOUNDED };
+            return Estimate::new(value, Interval::UNBOUNDED);
         }
         let mut stream = StreamSeed::default().stream("statistics", "bootstrap");
         let mut figures: Vec<f64> = Vec::with_capacity(RESAMPLES);
@@ -137,7 +137,7 @@ impl Pairs {
             low: quantile_of_sorted(&figures, tail).min(value),
             high: quantile_of_sorted(&figures, 1.0 - tail).max(value),
         };
-        Estimate { value, interval }
+        Estimate::new(value, interval)
     }
 
     /// The difference or ratio of the least or greatest values of these very pairs.
@@ -162,7 +162,7 @@ impl Pairs {
         let first: Moments = self.pairs().iter().map(|pair| pair.0).collect();
         let second: Moments = self.pairs().iter().map(|pair| pair.1).collect();
         let (x, y) = (first.mean(), second.mean());
-        let unbounded = Estimate { value: x / y, interval: Interval::UNBOUNDED };
+        let unbounded = Estimate::new(x / y, Interval::UNBOUNDED);
         if self.pairs().len() < 2 {
             return unbounded;
         }
@@ -195,12 +195,12 @@ fn covariance(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
 pub(super) fn fieller([x, y]: [f64; 2], spread: f64, shared: f64, square: f64) -> Estimate {
     let divisor = y * y - spread;
     if divisor.is_nan() || divisor <= 0.0 {
-        return Estimate { value: x / y, interval: Interval::UNBOUNDED };
+        return Estimate::new(x / y, Interval::UNBOUNDED);
     }
     let centre = x * y - shared;
     let root = square.max(0.0).sqrt();
     let interval = Interval { low: (centre - root) / divisor, high: (centre + root) / divisor };
-    Estimate { value: x / y, interval }
+    Estimate::new(x / y, interval)
 }
 
 /// Whether the bootstrap of a quantile over `count` values can be trusted: an extreme quantile of a

@@ -90,7 +90,7 @@ impl PairedRates {
             low: (value - apart(below, second_above)).max(-1.0),
             high: (value + apart(first_above, above)).min(1.0),
         };
-        Estimate { value, interval }
+        Estimate::new(value, interval)
     }
 
     /// The correlation phi of the two, corrected for continuity where it is positive; 0 where one of
@@ -121,10 +121,7 @@ impl PairedRates {
         let (happened, differ) = (both + first + second, first + second);
         let (first, second) = (both + first, both + second);
         if happened == 0.0 {
-            return Estimate {
-                value: f64::NAN,
-                interval: Interval { low: 0.0, high: f64::INFINITY },
-            };
+            return Estimate::new(f64::NAN, Interval { low: 0.0, high: f64::INFINITY });
         }
         let spread = |hits: f64| ((1.0 - (hits + 1.0) / (happened + 2.0)) / (hits + 1.0)).sqrt();
         let narrower = ((differ + 2.0) / ((first + 1.0) * (second + 1.0))).sqrt()
@@ -137,10 +134,7 @@ impl PairedRates {
         } else {
             f64::INFINITY
         };
-        Estimate {
-            value,
-            interval: Interval { low: first.interval.low / second.interval.high, high },
-        }
+        Estimate::new(value, Interval { low: first.interval.low / second.interval.high, high })
     }
 }
 
@@ -150,7 +144,7 @@ fn score(hits: f64, trials: f64, z: f64) -> Estimate {
     let root = z * (square + 4.0 * hits * (1.0 - hits / trials)).max(0.0).sqrt();
     let end = |root: f64| (2.0 * hits + square + root) / (2.0 * (trials + square));
     let low = if hits == 0.0 { 0.0 } else { end(-root).max(0.0) };
-    Estimate { value: hits / trials, interval: Interval { low, high: end(root).min(1.0) } }
+    Estimate::new(hits / trials, Interval { low, high: end(root).min(1.0) })
 }
 
 #[cfg(test)]

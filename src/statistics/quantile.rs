@@ -57,7 +57,7 @@ impl Sorted {
         let at = |rank: u64| rank.checked_sub(1).and_then(|index| self.0.get(index as usize));
         let low = ranks.low.and_then(at).copied().unwrap_or(f64::NEG_INFINITY);
         let high = ranks.high.and_then(at).copied().unwrap_or(f64::INFINITY);
-        Estimate { value: self.quantile(probability), interval: Interval { low, high } }
+        Estimate::new(self.quantile(probability), Interval { low, high })
     }
 }
 

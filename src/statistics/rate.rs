@@ -90,7 +90,7 @@ impl Rate {
             low: (centre - half_width).min(few(share * trials)).clamp(0.0, share),
             high: (centre + half_width).max(1.0 - few((1.0 - share) * trials)).clamp(share, 1.0),
         };
-        Estimate { value: share, interval }
+        Estimate::new(share, interval)
     }
 
     /// `self - other`, with the hybrid score interval of Newcombe (1998, method 10), for trials that
@@ -104,7 +104,7 @@ impl Rate {
         let value = here.value - there.value;
         let below = (here.value - here.interval.low).hypot(there.interval.high - there.value);
         let above = (here.interval.high - here.value).hypot(there.value - there.interval.low);
-        Estimate { value, interval: Interval { low: value - below, high: value + above } }
+        Estimate::new(value, Interval { low: value - below, high: value + above })
     }
 
     /// `self / other`: the extremes over both Wilson intervals, each at a confidence that makes
@@ -122,10 +122,7 @@ impl Rate {
             f64::INFINITY
         };
         let value = here.value / there.value;
-        Estimate {
-            value,
-            interval: Interval { low: here.interval.low / there.interval.high, high },
-        }
+        Estimate::new(value, Interval { low: here.interval.low / there.interval.high, high })
     }
 }
 

@@ -29,7 +29,7 @@ fn losses(names: [&str; 2], set: &[&str]) -> [Vec<f64>; 2] {
     };
     let scenario = load(&path, &options).unwrap();
     let column = scenario.columns().iter().position(|c| c.name == "packet_loss_duration").unwrap();
-    let mut kept = KeptValues::of(&scenario.columns(), &[0, 1], &[column]);
+    let mut kept = KeptValues::of(&scenario.run, &scenario.columns(), &[0, 1], &[column]);
     let batches = [0, 1].map(|point| Batch { point, replications: 0..REPLICATIONS });
     experiment::run(&scenario, &batches, 2, &mut [&mut kept]).unwrap();
     let point =

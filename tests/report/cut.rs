@@ -12,7 +12,7 @@ use crate::timeline::{Rows, well_formed};
 use crate::{convsim, scenario};
 
 /// Scenarios of each model and mode, each with some of its points.
-const CASES: [(&str, &[usize]); 12] = [
+pub const CASES: [(&str, &[usize]); 12] = [
     ("chassis-packet-pop-batch", &[0, 5]),
     ("era-a-port-up", &[0]),
     ("http-backlog-overflow", &[0, 2]),

@@ -1,5 +1,6 @@
 //! From a run to its pictures, its report and the timeline of one replication, as a user does it.
 
+mod bounds;
 mod cut;
 mod files;
 mod formats;

@@ -80,7 +80,7 @@ impl Side {
         // In the order of the main table, each once.
         let mut seen = HashSet::new();
         needed.retain(|column| seen.insert(*column));
-        let mut kept = KeptValues::of(&columns, points, &needed);
+        let mut kept = KeptValues::of(&scenario.run, &columns, points, &needed);
         let replications = scenario.run.replications;
         let batches: Vec<Batch> =
             kept.points().map(|point| Batch { point, replications: 0..replications }).collect();

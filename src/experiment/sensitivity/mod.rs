@@ -67,10 +67,10 @@ impl Effects {
 fn percentile_interval(mut figures: Vec<f64>, value: f64, confidence: f64) -> Estimate {
     figures.retain(|figure| !figure.is_nan());
     if figures.is_empty() || value.is_nan() {
-        return Estimate { value, interval: Interval::UNBOUNDED };
+        return Estimate::new(value, Interval::UNBOUNDED);
     }
     let tail = (1.0 - confidence) / 2.0;
     let low = quantile_of(&mut figures, tail).min(value);
     let high = quantile_of(&mut figures, 1.0 - tail).max(value);
-    Estimate { value, interval: Interval { low, high } }
+    Estimate::new(value, Interval { low, high })
 }

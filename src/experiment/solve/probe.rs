@@ -67,7 +67,7 @@ pub fn bounded(figures: &[Known], statistic: Statistic, confidence: f64) -> Esti
     // In between nothing is likelier than anything else.
     let value = if most.value == least.value { most.value } else { f64::NAN };
     let interval = Interval { low: least.interval.low, high: most.interval.high };
-    Estimate { value: if most.value.is_infinite() { most.value } else { value }, interval }
+    Estimate::new(if most.value.is_infinite() { most.value } else { value }, interval)
 }
 
 /// A figure over replications.

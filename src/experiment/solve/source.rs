@@ -45,7 +45,8 @@ impl<'s> ScenarioSource<'s> {
         progress: &'s mut dyn Watcher,
     ) -> Self {
         let columns = scenario.columns();
-        let reading = figure.column.map(|column| Reading::new(&columns, column));
+        let reading =
+            figure.column.map(|column| Reading::new(&columns, column, scenario.run.horizon));
         Self { scenario, points, reading, threads, progress, failed: 0 }
     }
 

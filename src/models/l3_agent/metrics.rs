@@ -15,7 +15,7 @@ pub const METRICS: &[Metric] = &[
         "convergence_time",
         S,
         "Until all ARP entries are in place and nothing is left to do; for a command list until the last has ended.",
-    ).final_with("convergence_time").growing(WhenCut::GrowsFromStart),
+    ).final_with("convergence_time").growing(WhenCut::Grows),
     Metric::part(
         "convergence_time.asked",
         "convergence_time",

@@ -11,6 +11,7 @@ use super::plots::part_title;
 use super::stored::{Figure, Stored, StoredColumn, StoredExpectation, StoredPoint};
 use super::terminal::wrapped;
 use crate::models::Unit;
+use crate::statistics::Sense;
 use crate::statistics::paired::Contrast;
 use crate::wording::counted;
 use words::{capital, difference_figure, figure, metric, name, times, uncapital};
@@ -118,6 +119,11 @@ fn mean(column: &StoredColumn, point: &StoredPoint) -> String {
     figure(column, point.figure(&column.name, Figure::Mean))
 }
 
+/// Whether replications were cut off, so that the mean is not known.
+fn is_cut(column: &StoredColumn, point: &StoredPoint) -> bool {
+    point.figure(&column.name, Figure::Mean).sense != Sense::Whole
+}
+
 fn alike(a: f64, b: f64) -> bool {
     (a - b).abs() <= ALIKE * a.abs().max(b.abs())
 }
@@ -170,6 +176,9 @@ fn differing(
         (true, true) => {}
     }
     let beginning = format!("{}, with {one} it is {}", with(&two, second), mean(column, first));
+    if [first, second].into_iter().any(|point| is_cut(column, point)) {
+        return format!("{beginning}: replications were cut off.");
+    }
     let larger = match (column.unit(), b < a) {
         (Unit::Seconds, true) => "shorter",
         (Unit::Seconds, false) => "longer",
@@ -218,11 +227,19 @@ fn extremes<'s>(
         let alike = if same.len() > 1 { " alike" } else { "" };
         format!("with {}{alike}, {}", several(&same), mean(column, end))
     };
-    let missing = match points.len() - known.len() {
+    let without = || points.iter().filter(|(_, point)| !value(point).is_finite());
+    let was_cut = without().any(|(_, point)| point.cut(&column.name) > 0);
+    let cut = if was_cut { ", as far as it went before it was cut off" } else { "" };
+    let missing = match without().count() {
         0 => String::new(),
-        1 => "; one of them has none".to_owned(),
-        count => format!("; {count} of them have none"),
+        1 => format!("; one of them has none{cut}"),
+        count => format!("; {count} of them have none{cut}"),
     };
+    let cut: Vec<&'s StoredPoint> =
+        known.iter().copied().filter(|point| is_cut(column, point)).collect();
+    if !cut.is_empty() {
+        return Some(Extremes::of_cut(column, of, subject, (least, &end), &cut));
+    }
     let text =
         format!("{of} {subject} is least {}, and greatest {}{missing}.", end(least), end(most));
     Some(Extremes { text, of: same(least).into_iter().chain(same(most)).collect() })
@@ -233,6 +250,35 @@ struct Extremes<'s> {
     text: String,
     /// The points at either end.
     of: Vec<&'s StoredPoint>,
+}
+
+impl<'s> Extremes<'s> {
+    /// Where replications of the points `cut` were cut off: what is at least as much leaves the least
+    /// of the others known, and nothing else.
+    fn of_cut(
+        column: &StoredColumn,
+        of: &str,
+        subject: &str,
+        (least, end): (&'s StoredPoint, &dyn Fn(&'s StoredPoint) -> String),
+        cut: &[&'s StoredPoint],
+    ) -> Self {
+        let at_least =
+            |point: &&StoredPoint| point.figure(&column.name, Figure::Mean).sense == Sense::AtLeast;
+        let names = several(cut);
+        if is_cut(column, least) || !cut.iter().all(at_least) {
+            let text = format!(
+                "{of} replications were cut off with {names}, so that it is not known where \
+                 {subject} is least or greatest."
+            );
+            return Self { text, of: cut.to_vec() };
+        }
+        let text = format!(
+            "{of} {subject} is least {}; it is not known where it is greatest, as replications \
+             were cut off with {names}.",
+            end(least)
+        );
+        Self { text, of: cut.to_vec() }
+    }
 }
 
 /// What the configurations give, where none of them is the question.
@@ -278,8 +324,9 @@ fn largest(stored: &Stored, column: &StoredColumn, point: &StoredPoint) -> Optio
     (whole > 0.0).then(|| {
         let what = part.summary.trim_end_matches('.');
         let what = if what.is_empty() { String::new() } else { format!(" ({})", uncapital(what)) };
+        let until = if is_cut(column, point) { " until it was cut off" } else { "" };
         format!(
-            "{:.0} % of the {} with {} is {}{what}.",
+            "{:.0} % of the {} with {}{until} is {}{what}.",
             share(part) * 100.0,
             column.title(),
             name(point),

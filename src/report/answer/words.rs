@@ -3,7 +3,7 @@
 use super::super::number::Scale;
 use super::super::stored::{StoredColumn, StoredPoint, value_text};
 use crate::models::Unit;
-use crate::statistics::Estimate;
+use crate::statistics::{Estimate, Sense};
 
 /// The name of a configuration, which may have commas and colons of its own; of a point of a sweep
 /// what is swept: `pop_batch_size = 32` with “era A”.
@@ -57,6 +57,20 @@ pub fn difference_figure(column: &StoredColumn, estimate: Estimate) -> String {
 }
 
 fn in_words(scale: Scale, estimate: Estimate) -> String {
+    let bound = |value: f64| {
+        scale.in_unit(
+            Estimate::exact(value),
+            if scale.symbol() == "1/s" { "per second" } else { scale.symbol() },
+        )
+    };
+    match estimate.sense {
+        Sense::Whole => {}
+        Sense::AtLeast if estimate.interval.low.is_finite() => {
+            return format!("at least {}", bound(estimate.interval.low));
+        }
+        Sense::AtLeast => return format!("at least {}", bound(estimate.value)),
+        Sense::SoFar => return format!("{} until it was cut off", bound(estimate.value)),
+    }
     scale.in_unit(estimate, if scale.symbol() == "1/s" { "per second" } else { scale.symbol() })
 }
 

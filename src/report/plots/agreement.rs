@@ -219,7 +219,7 @@ fn entries(all: &[Agreement<'_>], series: &[&str], axis: &Axis, confidence: f64)
 
 fn mark(drawing: &mut Drawing, panel: &Panel, agreement: &Agreement<'_>, index: usize) {
     let [least, middle, greatest] = agreement.measured;
-    let Estimate { value, interval } = agreement.simulated;
+    let Estimate { value, interval, .. } = agreement.simulated;
     let colour = colour(index);
     drawing.line(vec![panel.place(least, value), panel.place(greatest, value)], colour, 1.2);
     if interval.is_bounded() {
@@ -243,7 +243,7 @@ fn names(drawing: &mut Drawing, panel: &Panel, all: &[Agreement<'_>]) {
     // Dots and the lines across and up.
     let lines = |agreement: &Agreement<'_>| {
         let [least, middle, greatest] = agreement.measured;
-        let Estimate { value, interval } = agreement.simulated;
+        let Estimate { value, interval, .. } = agreement.simulated;
         let around = |a: Place, b: Place| Area {
             left: a.0.min(b.0) - 1.0,
             top: a.1.min(b.1) - 1.0,

@@ -6,6 +6,7 @@ use std::ops::Range;
 use plotters::style::RGBColor;
 
 use super::axis::Axis;
+use super::cut;
 use super::drawing::{Align, Area, Drawing, Mark};
 use super::frame::{LINE, heading, legend_above, legend_height, swatches};
 use super::pages::{Pages, joined};
@@ -15,7 +16,7 @@ use super::style::{
 };
 use super::sweep::capital;
 use crate::experiment::comparison::Pairing;
-use crate::report::number::Scale;
+use crate::report::number::{Scale, mark};
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
 use crate::statistics::Estimate;
 use crate::statistics::paired::Contrast;
@@ -251,7 +252,8 @@ impl Stacks<'_> {
         pages.draw(|note, page| {
             let mut drawing = Drawing::new((WIDTH, HEIGHT));
             let title = format!("Where the {} goes", self.column.title());
-            let top = heading(&mut drawing, &title, &joined(&[note, &self.how_many]));
+            let cut = cut::legend(self.points.iter().copied(), &self.column.name);
+            let top = heading(&mut drawing, &title, &joined(&[note, &cut, &self.how_many]));
             let top = legend_above(&mut drawing, &entries, top + 4.0);
             self.page(&mut drawing, top, page);
             drawing
@@ -274,7 +276,12 @@ impl Stacks<'_> {
         let text = |point: &&StoredPoint| {
             let mean = whole(point);
             let scale = Scale::new(column.unit(), mean.abs());
-            if mean.is_finite() { scale.bound(mean) } else { NO_FIGURE.to_owned() }
+            let mark = mark(cut::sense(point, &column.name));
+            if mean.is_finite() {
+                format!("{mark}{}", scale.bound(mean))
+            } else {
+                NO_FIGURE.to_owned()
+            }
         };
         let sums: Vec<String> = points.iter().map(text).collect();
         let widest = sums.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
@@ -341,6 +348,12 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
         |index: usize| stored.contrasted([index, baseline], column, Contrast::Difference);
     let compared: Vec<(&StoredPoint, Estimate)> =
         others.iter().map(|&(index, point)| (point, to_first(index))).collect();
+    // What is left out because one of the two was cut off would have changed the difference.
+    let over = |index: usize| {
+        let (have, of) = stored.pairs([index, baseline], column);
+        if have < of { format!(" in {have} of {of}") } else { String::new() }
+    };
+    let over: Vec<String> = others.iter().map(|(index, _)| over(*index)).collect();
     if !compared.iter().any(|(_, estimate)| estimate.value.is_finite()) {
         return Vec::new();
     }
@@ -368,14 +381,18 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let pages = Pages::new(labels.len(), Rows::capacity(&labels, MARGIN + 62.0));
     pages.draw(|note, page| {
-        let (labels, compared) = (&labels[page.clone()], &compared[page]);
+        let (labels, over) = (&labels[page.clone()], &over[page.clone()]);
+        let compared = &compared[page];
         let mut drawing = Drawing::new((WIDTH, HEIGHT));
         let top = heading(&mut drawing, &title, &joined(&[note, &how_many, &what]));
-        let figure = |(_, estimate): &(&StoredPoint, Estimate)| match estimate.value.is_finite() {
-            true => scale.plus_minus(*estimate),
+        let figure = |((_, estimate), over): (&(&StoredPoint, Estimate), &String)| match estimate
+            .value
+            .is_finite()
+        {
+            true => scale.plus_minus(*estimate) + over,
             false => NO_FIGURE.to_owned(),
         };
-        let figures: Vec<String> = compared.iter().map(figure).collect();
+        let figures: Vec<String> = compared.iter().zip(over).map(figure).collect();
         let widest = figures.iter().map(|text| text_width(text, TEXT)).fold(0.0, f64::max);
         let axis = axis.clone();
         let frame = Rows::draw(&mut drawing, labels, top + 6.0, axis, &below, widest + 24.0);

@@ -9,8 +9,8 @@ use super::style::{CURVE, HEIGHT, MARGIN, MOST_SERIES, MUTED, WIDTH, colour, das
 use super::sweep::capital;
 use crate::models::Unit;
 use crate::report::number::Scale;
-use crate::report::stored::{Figure, Stored, StoredColumn};
-use crate::statistics::equal;
+use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
+use crate::statistics::{Sense, equal};
 
 /// Curves that are still told apart in one picture.
 const MOST_CURVES: usize = 9;
@@ -30,7 +30,9 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
         true => Axis::of_whole_numbers(figures()),
         false => Axis::for_figures(figures()),
     };
-    let most = samples.iter().map(|sample| sample.values.len()).max().filter(|most| *most > 1)?;
+    let longest = samples.iter().map(|sample| sample.values.len()).max();
+    longest.filter(|most| *most > 1)?;
+    let most = samples.iter().map(Sample::size).max()?;
 
     let mut drawing = Drawing::new((WIDTH, HEIGHT));
     let title = format!("Distribution of {}", column.title());
@@ -39,14 +41,20 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let entry = |(index, sample): (usize, &Sample)| {
         let (known, all) = (sample.values.len(), sample.replications);
         // What a curve leaves out would flatter it unsaid.
-        let of = if known < all { format!(" (figure in {known} of {all})") } else { String::new() };
+        let of = match (sample.beyond, sample.so_far) {
+            (0, 0) if known < all => format!(" (figure in {known} of {all})"),
+            (0, 0) => String::new(),
+            (0, cut) => format!(" (so far: {cut} of {all} cut off)"),
+            (beyond, _) => format!(" ({beyond} of {all} cut off)"),
+        };
         Entry { look: Look::Curve(index), text: format!("{}{of}", sample.name) }
     };
     let first = |index: usize| {
-        let own = &samples[index].values;
+        let own = &samples[index];
         let alike = |other: &Sample| {
-            let mut pairs = other.values.iter().zip(own);
-            other.values.len() == own.len() && pairs.all(|(one, other)| equal(*one, *other))
+            let mut pairs = other.values.iter().zip(&own.values);
+            (other.values.len(), other.beyond) == (own.values.len(), own.beyond)
+                && pairs.all(|(one, other)| equal(*one, *other))
         };
         samples.iter().position(alike).unwrap_or(index)
     };
@@ -54,7 +62,10 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
     let mut entries = one_for_each(all_entries, first);
     let none = |sample: &Sample| Entry {
         look: Look::Missing(MUTED),
-        text: format!("{}: no figure", sample.name),
+        text: match sample.beyond {
+            0 => format!("{}: no figure", sample.name),
+            _ => format!("{}: all cut off", sample.name),
+        },
     };
     entries.extend(without.iter().map(none));
     let right = legend(&mut drawing, &entries, top + LINE + 8.0);
@@ -76,7 +87,7 @@ pub fn distribution(stored: &Stored, column: &StoredColumn) -> Option<Drawing> {
             for (index, sample) in curves {
                 let values: Vec<f64> =
                     sample.values.iter().map(|value| value * scale.factor()).collect();
-                let points = steps(&panel, &values, tail);
+                let points = steps(&panel, &values, sample.size(), tail);
                 let (colour, dash) = (colour(index), dash(index));
                 drawing.marks.push(Mark::Line { points, colour, width: CURVE, dash });
             }
@@ -108,17 +119,35 @@ struct Sample {
     /// Those that came about, in rising order.
     values: Vec<f64>,
     replications: usize,
+    /// Those that were cut off and are longer than it had come to: of them a curve says only that
+    /// they are not at or below.
+    beyond: usize,
+    /// Those that are in it with what they had come to, though nothing is known of the whole.
+    so_far: usize,
+}
+
+impl Sample {
+    /// What the shares are of.
+    fn size(&self) -> usize {
+        self.values.len() + self.beyond
+    }
 }
 
 /// The samples of all curves, and how many there could be.
 fn samples(stored: &Stored, metric: &str) -> (Vec<Sample>, usize) {
     let (chosen, count) = shown(stored, MOST_CURVES.min(MOST_SERIES));
     let names = row_names(&chosen.iter().map(|(_, point)| *point).collect::<Vec<_>>());
-    let sample = |((index, _), name): ((usize, _), String)| {
-        let all = stored.values(index, metric);
+    let sample = |((index, point), name): ((usize, &StoredPoint), String)| {
+        let cut = point.cut(metric);
+        let grows = cut > 0 && point.figure(metric, Figure::Mean).sense == Sense::AtLeast;
+        let all = match grows {
+            true => stored.final_values(index, metric),
+            false => stored.values(index, metric),
+        };
         let mut values: Vec<f64> = all.iter().copied().filter(|v| v.is_finite()).collect();
         values.sort_unstable_by(f64::total_cmp);
-        Sample { name, values, replications: all.len() }
+        let (beyond, so_far) = if grows { (cut, 0) } else { (0, cut) };
+        Sample { name, values, replications: all.len(), beyond, so_far }
     };
     (chosen.into_iter().zip(names).map(sample).collect(), count)
 }
@@ -135,9 +164,9 @@ fn tail_axis(most: usize) -> Axis {
     Axis { low, high: 1.0, log: true, ticks }
 }
 
-/// The steps of a distribution of sorted `values`; its tail ends at the greatest.
-fn steps(panel: &Panel, values: &[f64], tail: bool) -> Vec<Place> {
-    let count = values.len() as f64;
+/// The steps of a distribution of which `values` are the least, sorted; its tail ends at the greatest.
+fn steps(panel: &Panel, values: &[f64], size: usize, tail: bool) -> Vec<Place> {
+    let count = size as f64;
     let share = |below: f64| if tail { 1.0 - below / count } else { below / count };
     let mut points: Vec<Place> = Vec::new();
     for (index, value) in values.iter().enumerate() {
@@ -151,7 +180,7 @@ fn steps(panel: &Panel, values: &[f64], tail: bool) -> Vec<Place> {
             continue;
         }
         points.push(before);
-        if !(tail && last) {
+        if !(tail && last && size == values.len()) {
             points.push(after);
         }
     }

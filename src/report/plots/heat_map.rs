@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::cut;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{LINE, heading};
 use super::pages::{Pages, joined};
@@ -11,7 +12,7 @@ use super::style::{
     HEIGHT, INK, MARGIN, MUTED, TARGET, TEXT, WIDTH, clipped, heat, on_heat, text_width,
 };
 use super::sweep::{Swept, capital, short_path};
-use crate::report::number::Scale;
+use crate::report::number::{Scale, mark};
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
 use crate::statistics::equal;
 
@@ -120,7 +121,8 @@ impl Map<'_> {
         };
         let bounds: Vec<String> = self.targets.iter().enumerate().map(bound).collect();
         let bounds = bounds.join("; ");
-        joined(&[note, &what, &missing, not_run, &bounds])
+        let cut = cut::legend(self.cells.iter().flatten().flatten().copied(), &self.column.name);
+        joined(&[note, &what, &cut, &missing, not_run, &bounds])
     }
 
     fn part(&self, note: &str, area: Area, rows: Range<usize>, columns: Range<usize>) -> Drawing {
@@ -154,7 +156,8 @@ impl Map<'_> {
         for (row, column) in all() {
             let Some(point) = self.cells[row][column] else { continue };
             let (left, top) = corner(row, column);
-            self.cell(&mut drawing, (left, top), size, self.figures[row][column]);
+            let mark = mark(cut::sense(point, &self.column.name));
+            self.cell(&mut drawing, (left, top), size, (mark, self.figures[row][column]));
             let (right, bottom) = (left + size.0 - 1.5, top + size.1 - 1.5);
             drawing.anchor(&point.id, Area { left, top, right, bottom });
         }
@@ -195,14 +198,21 @@ impl Map<'_> {
         }
     }
 
-    fn cell(&self, drawing: &mut Drawing, (left, top): Place, (width, height): Place, figure: f64) {
+    fn cell(
+        &self,
+        drawing: &mut Drawing,
+        (left, top): Place,
+        (width, height): Place,
+        (mark, figure): (&str, f64),
+    ) {
         let (right, bottom) = (left + width - 1.5, top + height - 1.5);
         let share = self.shade.share(figure);
         let area = Area { left, top, right, bottom };
         let known = figure.is_finite();
         let (colour, opacity) = if known { (heat(share), 1.0) } else { (INK, NO_VALUE) };
         drawing.marks.push(Mark::Box { area, colour, opacity });
-        let text = if known { three_digits(figure * self.scale.factor()) } else { "–".into() };
+        let text = || format!("{mark}{}", three_digits(figure * self.scale.factor()));
+        let text = if known { text() } else { "–".into() };
         let centre = (f64::midpoint(left, right), f64::midpoint(top, bottom));
         drawing.text(centre, clipped(&text, TEXT, width - 2.0), on_heat(share), Align::Centre);
     }

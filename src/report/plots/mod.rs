@@ -7,6 +7,7 @@
 mod agreement;
 pub mod axis;
 pub(super) mod bars;
+mod cut;
 mod distribution;
 pub mod drawing;
 pub(super) mod frame;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::axis::Axis;
+use super::cut;
 use super::drawing::{Align, Area, Drawing, Mark, Place};
 use super::frame::{DOT, Entry, LINE, Look, Panel, heading, legend_above};
 use super::pages::{Pages, joined};
@@ -15,6 +16,7 @@ use crate::models::Unit;
 use crate::quantities::duration::parse_duration;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
+use crate::statistics::Sense;
 use crate::wording::counted;
 
 /// Panels side by side.
@@ -129,11 +131,17 @@ fn draw(
         0 => String::new(),
         count => format!("no value at {count} of {} points", ids(&|_| true).len()),
     };
+    let cut = points().filter(|(_, point)| cut::sense(point, metric) != Sense::Whole);
+    let cut: BTreeSet<&str> = cut.map(|(_, point)| point.id.as_str()).collect();
+    let cut = match cut.len() {
+        0 => String::new(),
+        count => format!("cut off at {count} (↑: at least, ~: so far)"),
+    };
     let y_title = scale.heading(&format!("{}, mean", column.title()));
     Pages::new(slices.len(), ACROSS).draw(|note, page| {
         let slices = &slices[page];
         let mut drawing = Drawing::new((WIDTH, HEIGHT));
-        let top = heading(&mut drawing, title, &joined(&[note, &missing, subtitle]));
+        let top = heading(&mut drawing, title, &joined(&[note, &missing, &cut, subtitle]));
         let top = legend_above(&mut drawing, &legend, top);
         drawing.text((MARGIN, top + LINE * 0.5), y_title.clone(), MUTED, Align::Left);
         let (top, bottom) = (top + LINE, HEIGHT - MARGIN - 2.0);
@@ -228,6 +236,7 @@ fn scatter(
         }
         let at: Place = panel.place(*x, value * factor);
         drawing.marks.push(Mark::Dot { at, radius: DOT * 0.75, colour: colour(index) });
+        cut::sign(drawing, at, cut::sense(point, metric));
         drawing.anchor_dot(&point.id, at);
     }
 }

@@ -4,6 +4,7 @@ use plotters::style::RGBColor;
 use serde_json::Value;
 
 use super::axis::{Axis, short};
+use super::cut;
 use super::drawing::{Area, Drawing, Mark, Place};
 use super::frame::{
     Entry, Look, MISSING, Panel, heading, legend, legend_capacity, measured, missing, one_for_each,
@@ -15,7 +16,7 @@ use crate::quantities::duration::parse_duration;
 use crate::quantities::rate::parse_rate;
 use crate::report::number::Scale;
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint, value_text};
-use crate::statistics::equal;
+use crate::statistics::{Sense, equal};
 
 /// The share of an axis that can be seen.
 const SEEN: f64 = 0.006;
@@ -23,8 +24,8 @@ const SEEN: f64 = 0.006;
 /// Curves in one picture.
 const MOST_CURVES: usize = 12;
 
-/// How many points without a value are named.
-const MOST_MISSING: usize = 6;
+/// How many points of which something is said are named.
+const MOST_PLACES: usize = 6;
 
 /// The values of a swept parameter, as numbers where all are numbers, durations or rates.
 #[derive(Clone, Debug, PartialEq)]
@@ -236,9 +237,13 @@ impl Page<'_> {
         let allowed = allowed(self.stored, metric, all);
         let mut drawing = Drawing::new((WIDTH, HEIGHT));
         let what = self.scale.heading(&format!("{}, mean", column.title()));
-        let missing = without_value(swept, all, metric);
+        let value = |point: &StoredPoint| point.figure(metric, Figure::Mean).value;
+        let missing = places(swept, all, "no value", |point| !value(point).is_finite());
+        let sense = |wanted: Sense| move |point: &StoredPoint| cut::sense(point, metric) == wanted;
+        let least = places(swept, all, "↑ cut off, at least this", sense(Sense::AtLeast));
+        let so_far = places(swept, all, "~ cut off, this so far", sense(Sense::SoFar));
         let title = format!("{} by {}", capital(&column.title()), short_path(&swept.path));
-        let top = heading(&mut drawing, &title, &joined(&[note, &what, &missing]));
+        let top = heading(&mut drawing, &title, &joined(&[note, &what, &missing, &least, &so_far]));
         let points: Vec<&StoredPoint> =
             all.iter().flat_map(|series| &series.points).map(|(_, point)| *point).collect();
         let first = |index| first_alike(all, index, metric);
@@ -273,9 +278,14 @@ impl Page<'_> {
     }
 }
 
-/// Says where a curve has no point because no replication had a value: to leave that out unsaid
-/// would flatter what never gets done.
-fn without_value(swept: &Swept, all: &[Series<'_>], metric: &str) -> String {
+/// Says where `what` is so of points. That no replication had a value or that some were cut off,
+/// left unsaid, would flatter what does not get done.
+fn places(
+    swept: &Swept,
+    all: &[Series<'_>],
+    what: &str,
+    is_so: impl Fn(&StoredPoint) -> bool,
+) -> String {
     let text = |series: &Series<'_>, x: f64| {
         let value = swept.values.iter().find(|(_, place, _)| *place == x);
         let value = value.map_or("", |(.., text)| text.as_str());
@@ -283,16 +293,15 @@ fn without_value(swept: &Swept, all: &[Series<'_>], metric: &str) -> String {
         if named { format!("{value} ({})", series.title) } else { value.to_owned() }
     };
     let points = all.iter().flat_map(|series| series.points.iter().map(move |p| (series, p)));
-    let missing =
-        points.filter(|(_, (_, point))| !point.figure(metric, Figure::Mean).value.is_finite());
-    let missing: Vec<String> = missing.map(|(series, (x, _))| text(series, *x)).collect();
-    match missing.len() {
+    let such = points.filter(|(_, (_, point))| is_so(point));
+    let such: Vec<String> = such.map(|(series, (x, _))| text(series, *x)).collect();
+    match such.len() {
         0 => String::new(),
-        count if count > MOST_MISSING => {
-            let first = missing[..MOST_MISSING].join(", ");
-            format!("no value at {first} and {} more", count - MOST_MISSING)
+        count if count > MOST_PLACES => {
+            let first = such[..MOST_PLACES].join(", ");
+            format!("{what} at {first} and {} more", count - MOST_PLACES)
         }
-        _ => format!("no value at {}", missing.join(", ")),
+        _ => format!("{what} at {}", such.join(", ")),
     }
 }
 
@@ -453,6 +462,7 @@ pub fn curve(
         if value.is_finite() {
             let at = panel.place(*x, value * factor);
             drawing.marks.push(Mark::Dot { at, radius: 3.6, colour: colour(index) });
+            cut::sign(drawing, at, cut::sense(point, metric));
             drawing.anchor_dot(&point.id, at);
         } else {
             // Beside each other where several curves lack the same point.
