@@ -64,7 +64,7 @@ pub fn heat_map(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
         return Vec::new();
     }
     let scale = Scale::for_values(column.unit(), figures.iter().flatten().copied());
-    let shade = Shade::new(figures.iter().flatten().copied());
+    let shade = Shade::new(figures.iter().flatten().copied(), scale.factor());
     let targets = targets(stored, &column.name, &points);
     Map { column, down, across, cells, figures, scale, shade, targets }.pages()
 }
@@ -249,12 +249,14 @@ struct Shade {
 }
 
 impl Shade {
-    fn new(figures: impl Iterator<Item = f64>) -> Self {
+    /// For figures that are shown times `factor`.
+    fn new(figures: impl Iterator<Item = f64>, factor: f64) -> Self {
         let finite = figures.filter(|figure| figure.is_finite());
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
         let (low, high) = finite.fold(ends, |(low, high), f| (low.min(f), high.max(f)));
-        // What rounding alone makes of equal figures is no difference.
-        let high = if equal(low, high) { low } else { high };
+        // What no number in a cell shows is no difference to be seen.
+        let alike = equal(low, high) || three_digits(low * factor) == three_digits(high * factor);
+        let high = if alike { low } else { high };
         Self { low, high, log: low > 0.0 && high / low > 20.0 }
     }
 
@@ -284,11 +286,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_that_differ_by_rounding_alone_have_one_shade() {
+    fn cells_that_all_read_the_same_have_one_shade() {
         let figure = 0.001_32;
-        let other = figure * (1.0 + 1e-14);
-        let shade = Shade::new([figure, other, figure].into_iter());
-        assert_eq!((shade.share(figure), shade.share(other)), (0.0, 0.0));
-        assert!(Shade::new([1.0, 1.001].into_iter()).share(1.001) > 0.0);
+        for other in [figure * (1.0 + 1e-14), 0.001_322] {
+            let shade = Shade::new([figure, other, figure].into_iter(), 1.0);
+            assert_eq!((shade.share(figure), shade.share(other)), (0.0, 0.0));
+        }
+        assert!(Shade::new([1.0, 1.01].into_iter(), 1.0).share(1.01) > 0.0);
     }
 }
