@@ -36,16 +36,11 @@ pub fn attained(
     let column = columns.iter().position(|column| column.name == precision.metric);
     let metric = column.and_then(|column| summary.metrics.get(column));
     let failures = summary.failures();
-    let cut = Status::ALL.into_iter().any(|of| of.is_cut_off() && summary.count(of) > 0);
     let rested = summary.count(Status::NotConverged);
     let all = |m: &MetricSummary| m.count + failures == summary.replications;
-    // What was final before the cut is as good as if there had been none.
-    let is_final = column
-        .and_then(|column| summary.metrics.get(columns[column].final_with(columns)?).map(all));
-    let cut = cut && is_final != Some(true);
     let got = metric.map_or(f64::NAN, |m| {
         // Those that were cut off, or in which it never came about, would have changed it.
-        let lacks = cut || (rested > 0 && !all(m));
+        let lacks = m.cut > 0 || (rested > 0 && !all(m));
         if lacks { f64::INFINITY } else { relative_half_width(m, precision.statistic) }
     });
     (got, got <= precision.relative)

@@ -111,3 +111,30 @@ fn a_bound_is_marked_in_tables_files_pictures_and_sentences() {
     let header = read("summary.csv").lines().next().unwrap().to_owned();
     assert!(header.ends_with(",cut,precision_reached"), "{header}");
 }
+
+/// All links have settled, and the main loop goes on.
+#[test]
+fn what_goes_on_after_convergence_until_the_horizon_is_a_bound_in_tables_and_pictures() {
+    let output = tempfile::tempdir().unwrap();
+    let mut command = convsim();
+    command.arg("run").arg(scenario("chassis-packet-pop-batch.json"));
+    command.args(["--configuration", "pop 1024", "--configuration", "pop 128"]);
+    command.args(["--set", r#"run.metrics=["convergence_time", "loop_iterations"]"#]);
+    command.args(["--replications", "6", "--horizon", "153.24 s", "--output"]).arg(output.path());
+    let run = command.assert().success();
+    let told = String::from_utf8(run.get_output().stdout.clone()).unwrap();
+    assert!(told.contains("loop_iterations: ≥ is at least so much"), "{told}");
+    let folder = output.path().join("chassis-packet-pop-batch");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let rows = read("results.csv");
+    assert_eq!(rows.matches(",converged,153.24,").count(), 5);
+    let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).unwrap();
+    let metrics = |point: usize| summary["points"][point]["metrics"].clone();
+    assert_eq!(metrics(0)["loop_iterations"]["cut"], 6);
+    for (point, name) in [(0, "convergence_time"), (1, "loop_iterations")] {
+        assert!(metrics(point)[name].get("cut").is_none(), "{name}");
+    }
+    // No pair is left of which a difference could be told.
+    assert!(!folder.join("plots/difference-loop-iterations.svg").exists());
+    assert!(folder.join("plots/difference-convergence-time.svg").exists());
+}

@@ -13,9 +13,11 @@ use serde_json::Value;
 
 use super::summary_json::VERSION;
 use super::timeline::{self, Record};
+use crate::engine::SimDuration;
 use crate::experiment::Status;
 use crate::experiment::comparison::{self, Pairing, Sides};
 use crate::models::Unit;
+use crate::quantities::duration::parse_duration;
 use crate::statistics::Estimate;
 use crate::statistics::grouped::group_means;
 use crate::statistics::paired::Contrast;
@@ -95,10 +97,8 @@ impl Stored {
             rows.map_err(|error| StoredError { path: path.clone(), reason: error.to_string() })
         };
         let values = read(Of::All)?;
-        let cut = |point: &StoredPoint| {
-            Status::ALL.iter().any(|status| status.is_cut_off() && point.count(*status) > 0)
-        };
-        let complete = stored.summary.points.iter().any(cut).then(|| read(Of::Complete));
+        let complete =
+            stored.summary.points.iter().any(StoredPoint::is_cut).then(|| read(Of::Complete));
         stored.complete = complete.transpose()?;
         stored.values = values;
         Ok(stored)
@@ -247,6 +247,12 @@ impl Stored {
         let name_column = place("configuration").ok_or_else(|| missing("configuration"))?;
         let replication_column = place("replication").ok_or_else(|| missing("replication"))?;
         let status_column = place("status").ok_or_else(|| missing("status"))?;
+        let end_column = place("end_time").ok_or_else(|| missing("end_time"))?;
+        let horizon = self.manifest.pointer("/run/horizon").and_then(Value::as_str);
+        let horizon = horizon.and_then(|text| parse_duration(text).ok());
+        let horizon = horizon.map_or(f64::INFINITY, SimDuration::as_seconds);
+        // What had converged may have gone on until then.
+        let at_the_end = |end: &str| end.parse().is_ok_and(|end: f64| end >= horizon);
         let cut_off: Vec<&str> =
             Status::ALL.iter().filter(|status| status.is_cut_off()).map(|of| of.name()).collect();
         let final_with = |name: &str| {
@@ -280,7 +286,8 @@ impl Stored {
                 return Err(csv::Error::from(io::Error::other(text)));
             };
             rows[point] += 1;
-            let cut = of == Of::Complete && cut_off.contains(&&row[status_column]);
+            let cut = of == Of::Complete
+                && (cut_off.contains(&&row[status_column]) || at_the_end(&row[end_column]));
             for (kept, (column, name)) in values[point].iter_mut().zip(&columns) {
                 let is_final = || final_with(name).is_some_and(|column| !row[column].is_empty());
                 if cut && !is_final() {

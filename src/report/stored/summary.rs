@@ -233,6 +233,13 @@ impl StoredPoint {
         })
     }
 
+    /// Whether any of its figures is known by bounds only.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        Status::ALL.iter().any(|status| status.is_cut_off() && self.count(*status) > 0)
+            || self.metrics.values().any(|metric| metric.cut > 0)
+    }
+
     /// How many replications have bounds of a metric only, as they were cut off.
     #[must_use]
     pub fn cut(&self, metric: &str) -> usize {
