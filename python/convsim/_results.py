@@ -20,6 +20,8 @@ FIRST_COLUMNS = (
 )  # fmt: skip
 #: Columns after the metrics.
 LAST_COLUMNS = ("message", "precision_reached")
+# How a replication ends that was cut off.
+CUT_OFF = ("horizon", "event_budget")
 
 
 class ModelFailureWarning(UserWarning):
@@ -94,7 +96,10 @@ def summary(
     confidence: float | None = None,
     group: int | None = None,
 ) -> pd.DataFrame:
-    """Figures over the replications, with their intervals: those of ``summary.csv``, to the bit.
+    """Figures over the replications, with their intervals: those of ``summary.csv``, to the bit,
+    except where replications were cut off at the horizon or by the event budget. Their figures are
+    of what had happened until then; ``summary.csv`` takes them as bounds, this function as they
+    are, with a warning.
 
     How the rows were run stands in ``rows.attrs``, where :func:`run` puts it: the confidence of the
     scenario, and how many replications belong together. Some operations of pandas lose it, such as
@@ -131,6 +136,7 @@ def summary(
     elif isinstance(metrics, str):
         metrics = [metrics]
     probabilities = rows.attrs.get("probabilities", ())
+    _warn_of_cut_rows(rows)
     entries = []
     metrics, keys = list(metrics), [by] if isinstance(by, str) else list(by)
     for name in [*metrics, *keys]:
@@ -142,6 +148,19 @@ def summary(
             entry = dict(zip(keys, names, strict=True)) | {"metric": metric}
             entries.append(entry | _figures(values, confidence, group, metric in probabilities))
     return pd.DataFrame(entries)
+
+
+def _warn_of_cut_rows(rows: pd.DataFrame) -> None:
+    if "status" not in rows.columns:
+        return
+    cut = int(rows["status"].isin(CUT_OFF).sum())
+    if cut:
+        text = (
+            f"{cut} of {len(rows)} rows were cut off (status horizon or event_budget): what had not "
+            "settled by then is a bound at best, and figures over it too; summary.csv and the "
+            "command line mark it, a later horizon tells"
+        )
+        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def _unknown(name: object, columns: list[str]) -> str:

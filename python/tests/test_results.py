@@ -109,8 +109,15 @@ def test_rows_and_figures_are_those_of_the_command_line(case, threads, tmp_path)
 
 def summary_is_that_of_the_command_line(rows: pd.DataFrame, written: pd.DataFrame) -> None:
     # A point of the sweep may be that of a configuration: the name tells them apart.
-    figures = convsim.summary(rows).set_index(["configuration", "metric"])
+    cut = rows["status"].isin(["horizon", "event_budget"]).sum()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        figures = convsim.summary(rows).set_index(["configuration", "metric"])
+    expected = [f"{cut} of {len(rows)} rows were cut off"] if cut else []
+    assert [str(warning.message).split(" (")[0] for warning in told] == expected
     written = written[written["metric"].isin(rows.columns)]
+    assert (written["cut"] != "0").any() == bool(cut)
+    written = written[written["cut"] == "0"]
     assert len(written) > 0
     for _, there in written.iterrows():
         here = figures.loc[(there["configuration"], there["metric"])]

@@ -138,3 +138,19 @@ fn what_goes_on_after_convergence_until_the_horizon_is_a_bound_in_tables_and_pic
     assert!(!folder.join("plots/difference-loop-iterations.svg").exists());
     assert!(folder.join("plots/difference-convergence-time.svg").exists());
 }
+
+/// The pairs that are left are those that were soon over: their interval need not hold the truth.
+#[test]
+fn a_difference_without_the_pairs_that_were_cut_off_has_no_interval() {
+    let output = tempfile::tempdir().unwrap();
+    let mut command = convsim();
+    command.arg("run").arg(scenario("chassis-packet-pop-batch.json"));
+    command.args(["--configuration", "pop 1024", "--configuration", "pop 128"]);
+    command.args(["--replications", "12", "--horizon", "27 s", "--quiet", "--output"]);
+    command.arg(output.path()).assert().success();
+    let picture = "chassis-packet-pop-batch/plots/difference-packet-loss-duration.svg";
+    let drawn = fs::read_to_string(output.path().join(picture)).unwrap();
+    for text in ["~: without the pairs that were cut off", "(?..?) in ", " of 12"] {
+        assert!(drawn.contains(text), "{text}: {drawn}");
+    }
+}

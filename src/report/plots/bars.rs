@@ -18,8 +18,8 @@ use super::sweep::capital;
 use crate::experiment::comparison::Pairing;
 use crate::report::number::{Scale, mark};
 use crate::report::stored::{Figure, Stored, StoredColumn, StoredPoint};
-use crate::statistics::Estimate;
 use crate::statistics::paired::Contrast;
+use crate::statistics::{Estimate, Interval, Sense};
 
 /// Parts beside each other; the smaller ones are summed up.
 const MOST_PARTS: usize = 6;
@@ -344,8 +344,15 @@ fn on(colour: RGBColor) -> RGBColor {
 pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
     let (all, count) = rows(stored);
     let Some((&(baseline, first), others)) = all.split_first() else { return Vec::new() };
-    let to_first =
-        |index: usize| stored.contrasted([index, baseline], column, Contrast::Difference);
+    let is_cut = |index: usize| stored.summary.points[index].cut(&column.name) > 0;
+    let to_first = |index: usize| {
+        let told = stored.contrasted([index, baseline], column, Contrast::Difference);
+        // The pairs that are left are those that were soon over.
+        match is_cut(index) || is_cut(baseline) {
+            true => Estimate { interval: Interval::UNBOUNDED, sense: Sense::SoFar, ..told },
+            false => told,
+        }
+    };
     let compared: Vec<(&StoredPoint, Estimate)> =
         others.iter().map(|&(index, point)| (point, to_first(index))).collect();
     // What is left out because one of the two was cut off would have changed the difference.
@@ -367,6 +374,10 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
         Axis::linear(ends().fold(0.0, f64::min) * factor, ends().fold(0.0, f64::max) * factor);
     let title = format!("{}: difference to {}", capital(&column.title()), first.configuration);
     let percent = stored.summary.confidence * 100.0;
+    let cut = match all.iter().any(|(index, _)| is_cut(*index)) {
+        true => "~: without the pairs that were cut off",
+        false => "",
+    };
     let what = match stored.pairing() {
         Pairing::Paired => format!(
             "mean of paired differences with {percent} % interval; pairs share their random numbers"
@@ -384,7 +395,7 @@ pub fn difference(stored: &Stored, column: &StoredColumn) -> Vec<Drawing> {
         let (labels, over) = (&labels[page.clone()], &over[page.clone()]);
         let compared = &compared[page];
         let mut drawing = Drawing::new((WIDTH, HEIGHT));
-        let top = heading(&mut drawing, &title, &joined(&[note, &how_many, &what]));
+        let top = heading(&mut drawing, &title, &joined(&[note, cut, &how_many, &what]));
         let figure = |((_, estimate), over): (&(&StoredPoint, Estimate), &String)| match estimate
             .value
             .is_finite()
