@@ -10,12 +10,21 @@ use crate::scenario::Scenario;
 /// The replication whose figure is the smallest that at least `share` of all do not exceed. A time
 /// that never came is infinite, and of those the first is as good as any.
 pub fn at_share(figures: &[f64], share: f64) -> Option<u64> {
+    at_share_of(figures, figures, share)
+}
+
+/// The same, where figures that are equal are told apart by those `beside` them: what was cut off may
+/// become anything, but has come to more in one replication than in another.
+pub fn at_share_of(figures: &[f64], beside: &[f64], share: f64) -> Option<u64> {
     let mut order: Vec<usize> = (0..figures.len()).filter(|r| !figures[*r].is_nan()).collect();
-    order.sort_by(|a, b| figures[*a].total_cmp(&figures[*b]));
+    let compare = |a: usize, b: usize| {
+        figures[a].total_cmp(&figures[b]).then(beside[a].total_cmp(&beside[b]))
+    };
+    order.sort_by(|a, b| compare(*a, *b));
     let rank = ((order.len() as f64 * share).ceil() as usize).saturating_sub(1);
     let chosen = *order.get(rank)?;
-    let never = || order.iter().find(|replication| figures[**replication] == f64::INFINITY);
-    let chosen = if figures[chosen].is_infinite() { never().copied()? } else { chosen };
+    let alike = || order.iter().find(|other| compare(**other, chosen).is_eq());
+    let chosen = if figures[chosen].is_infinite() { alike().copied()? } else { chosen };
     Some(chosen as u64)
 }
 
@@ -69,7 +78,7 @@ pub fn typical(scenario: &Scenario, stored: &Stored) -> Option<Record> {
 
 #[cfg(test)]
 mod tests {
-    use super::at_share;
+    use super::{at_share, at_share_of};
 
     #[test]
     fn one_that_never_came_is_worse_than_the_worst_that_did() {
@@ -79,5 +88,14 @@ mod tests {
         assert_eq!(at_share(&figures, 0.5), Some(0));
         assert_eq!(at_share(&[3.0, f64::NAN, 1.0], 1.0), Some(0));
         assert_eq!(at_share(&[f64::NAN], 1.0), None);
+    }
+
+    #[test]
+    fn of_those_that_were_cut_off_the_worst_is_what_had_come_to_most() {
+        let (never, least) = (f64::INFINITY, [12.0, 14.0, 14.0, 9.0, 13.0]);
+        let most = [never, never, never, 9.0, 13.0];
+        assert_eq!(at_share_of(&most, &least, 1.0), Some(1));
+        assert_eq!(at_share_of(&most, &least, 0.4), Some(4));
+        assert_eq!(at_share_of(&most, &least, 0.6), Some(0));
     }
 }

@@ -21,7 +21,7 @@ use super::arguments::{Changes, Running, load};
 use super::error::{CliError, Problem};
 use super::plot;
 use super::progress::Progress;
-use super::replication::{Replayed, at_share};
+use super::replication::{Replayed, at_share_of};
 use super::{Outcome, print};
 
 /// What `convsim trace` understands.
@@ -252,12 +252,12 @@ fn choose(
         Pick::Median => 0.5,
         Pick::P99 => 0.99,
     };
-    // What was cut off counts as the worst that it may become.
+    // What was cut off counts as the worst that it may become, and the worse the more it has come to.
     let [least, most] = kept.bounds(point, column);
     let chosen = if columns[column].metric.more_is_better {
-        at_share(&least, 1.0 - share)
+        at_share_of(&least, &most, 1.0 - share)
     } else {
-        at_share(&most, share)
+        at_share_of(&most, &least, share)
     };
     chosen.ok_or_else(|| Problem::NoFigure { metric: metric.to_owned() }.into())
 }

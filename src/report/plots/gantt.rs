@@ -210,7 +210,10 @@ fn subtitle(record: &Record) -> String {
 /// Which part of the time is drawn, where it is not about all of it.
 fn time_shown(record: &Record) -> Option<String> {
     let (start, end) = record.window;
-    if end - start >= WHOLE * record.end {
+    // What goes on beyond the picture would look as if it ended with it.
+    let goes_on = || record.lanes.iter().flat_map(|lane| &lane.spans).any(|bar| bar.open);
+    let is_all = end - start >= WHOLE * record.end && !(end < record.end && goes_on());
+    if is_all {
         return None;
     }
     let text = |time: f64| Scale::new(Unit::Seconds, time).bound(time);
