@@ -161,7 +161,9 @@ fn without_sweep(
     if !design.axes.is_empty() || (swept && options.conditions.is_empty()) {
         return Vec::new();
     }
-    let given = |key: &&&str| tree.get(key).is_some_and(|list| !list.items().is_empty());
+    // The command line's --configuration says where a sweep would begin, if there were one.
+    let written = |key: &str| if key == "sweep_from" { original } else { tree };
+    let given = |key: &&&str| written(key).get(key).is_some_and(|list| !list.items().is_empty());
     let unused = ["where", "sweep_from"];
     let unused = unused.iter().filter(given);
     unused.map(|key| format!("\"{key}\" has no effect: nothing is swept")).collect()

@@ -157,6 +157,13 @@ fn stored_results_are_compared_without_running_again() {
     let text = stdout(&output);
     assert!(text.contains("10 pairs of replications"), "{text}{}", stderr(&output));
     let threshold = "notification_wait.p99.mean:-5%";
+    for option in ["--replications=5", "--seed=9", "--horizon=2 s", "--set=links.x=1"] {
+        let refused = place.convsim(&[&folders[..], &[option]].concat());
+        assert_eq!(code(&refused), 2, "{option}");
+        let told = stderr(&refused);
+        assert!(told.contains("changes nothing: stored results are compared"), "{told}");
+        assert!(told.contains(option.split('=').next().unwrap()), "{told}");
+    }
     let output = place.convsim(&[&folders[..], &["--fail-on", threshold]].concat());
     assert_eq!(code(&output), 1, "{}{}", stdout(&output), stderr(&output));
     run("run.seed=9", "reseeded");

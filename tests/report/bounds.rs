@@ -154,3 +154,30 @@ fn a_difference_without_the_pairs_that_were_cut_off_has_no_interval() {
         assert!(drawn.contains(text), "{text}: {drawn}");
     }
 }
+
+/// A client that pauses before it tries again has no connection, and has not got its answer.
+#[test]
+fn who_pauses_at_the_horizon_has_not_converged() {
+    let output = tempfile::tempdir().unwrap();
+    let file = output.path().join("pause.json");
+    let text = r#"{
+      "name": "pause",
+      "components": { "web": {
+        "model": "http_pool",
+        "clients": {
+          "users": 1, "requests": 1, "timeout": "1 s", "retry": { "attempts": 1, "pause": "60 s" }
+        },
+        "server": { "preset": "werkzeug_threaded", "overhead": "none" },
+        "handler": { "wait": "3 s" }
+      } },
+      "run": { "replications": 2 }
+    }"#;
+    fs::write(&file, text).unwrap();
+    for (horizon, status) in [("30 s", "horizon"), ("600 s", "converged")] {
+        let mut command = convsim();
+        command.arg("run").arg(&file).args(["--no-plots", "--quiet", "--fresh", "--output"]);
+        command.arg(output.path()).args(["--horizon", horizon]).assert().success();
+        let rows = fs::read_to_string(output.path().join("pause/results.csv")).unwrap();
+        assert_eq!(rows.matches(&format!(",{status},")).count(), 2, "{rows}");
+    }
+}

@@ -145,6 +145,14 @@ fn files(arguments: &Arguments, second: &Path, metrics: &[&str]) -> Result<Quest
 }
 
 fn folders(arguments: &Arguments, second: &Path, metrics: &[&str]) -> Result<Question, CliError> {
+    let options = arguments.changes.load_options();
+    if let Some((place, set)) = options.set.iter().enumerate().next() {
+        let option = options.written.get(&place).cloned();
+        let option = option.unwrap_or_else(|| format!("--set {set}"));
+        let problem = format!("\"{option}\" changes nothing: stored results are compared");
+        let allowed = "leave it out, or give the scenario file".to_owned();
+        return Err(Problem::Argument { problem, allowed }.into());
+    }
     let a = Side::stored(&arguments.file, metrics)?;
     let b = Side::stored(second, metrics)?;
     let matches = arguments.matches(&a.names(), &b.names())?;

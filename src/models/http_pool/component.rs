@@ -1,7 +1,7 @@
 //! The component: all state of a run, and the dispatch of its events.
 
 use super::asked::AskedRequests;
-use super::clients::{Client, ClientThread};
+use super::clients::{Client, ClientState, ClientThread};
 use super::config::{Config, Scheduling};
 use super::connection::{Connections, NONE};
 use super::draws::Draws;
@@ -367,9 +367,9 @@ impl Model for HttpPool {
     }
 
     fn converged(&self) -> bool {
-        self.active_clients == 0
-            && self.clients.iter().all(|client| client.connection == NONE)
-            && self.to_arrive == 0
+        // Who thinks or pauses has no connection, and yet has not got what was asked for.
+        let done = |client: &Client| client.state == ClientState::Done && client.connection == NONE;
+        self.clients.iter().all(done) && self.to_arrive == 0
     }
 
     fn measure(&self, end: SimTime, figures: &mut [f64]) {
