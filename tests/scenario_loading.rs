@@ -251,7 +251,8 @@ fn expectations_become_bounds_in_the_metrics_unit() {
             { "configuration": "a", "metric": "convergence_time", "equals": "10 s", "within": "1 s" },
             { "configuration": "a", "metric": "convergence_time", "ratio_to": "b", "at_least": 2, "at_most": 10 },
             { "configuration": "a", "metric": "convergence_time", "difference_to": "b", "at_least": "-3 s" },
-            { "configuration": "a", "statistic": "not_converged", "at_most": "1 %" }
+            { "configuration": "a", "statistic": "not_converged", "at_most": "1 %" },
+            { "configuration": "a", "metric": "route_rate", "difference_to": "b", "between": ["-110/s", "0/s"] }
           ]
         }"#,
     );
@@ -265,7 +266,8 @@ fn expectations_become_bounds_in_the_metrics_unit() {
             (Some(9.0), Some(11.0)),
             (Some(2.0), Some(10.0)),
             (Some(-3.0), None),
-            (None, Some(0.01))
+            (None, Some(0.01)),
+            (Some(-110.0), Some(0.0))
         ]
     );
     assert_eq!(expect[0].statistic, Statistic::P95);

@@ -319,7 +319,9 @@ def compare(
 
     A row for each headline metric, or each of ``metrics``: the means ``first`` and ``second``, their
     ``difference`` (the second less the first) and ``ratio`` over pairs of replications, each with
-    its interval, and ``p_value``, corrected for the number of metrics (Holm).
+    its interval, and ``p_value``, corrected for the number of metrics (Holm). ``cut`` is how many
+    replications of both were cut off, at the horizon or by the event budget, before the figure was
+    final: then the figures are NaN, and the intervals are bounds of what whole replications have.
 
     >>> import convsim
     >>> table = convsim.compare("scenarios/chassis-packet-pop-batch.json", "pop 1024", "pop 128",
@@ -335,13 +337,13 @@ def compare(
     compared, failures = loaded.compare(first, second, chosen, loaded.threads, progress)
     warn_of(failures, stacklevel=2)
     rows = []
-    for metric, pairs, a, b, difference, ratio, p_value in compared:
+    for metric, (pairs, cut), a, b, difference, ratio, p_value in compared:
         entry: dict[str, Any] = {"metric": metric, "pairs": pairs}
         for name, figure in zip(
             ("first", "second", "difference", "ratio"), (a, b, difference, ratio), strict=True
         ):
             entry |= with_interval(name, figure)
-        rows.append(entry | {"p_value": p_value})
+        rows.append(entry | {"p_value": p_value, "cut": cut})
     return pd.DataFrame(rows)
 
 

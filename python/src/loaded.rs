@@ -16,8 +16,7 @@ use convsim::front::{self, Asked};
 use convsim::models::Unit;
 use convsim::report::main_columns;
 use convsim::scenario::{Point, RelativeTo, Scenario, Seeding, Statistic};
-use convsim::statistics::Estimate;
-use convsim::statistics::grouped::group_means;
+use convsim::statistics::{Estimate, Sense};
 
 use crate::columns::Columns;
 use crate::errors::{ConvsimError, exception};
@@ -256,7 +255,8 @@ impl Loaded {
         metrics: Option<Vec<String>>,
         threads: usize,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Vec<(String, u64, Figure, Figure, Figure, Figure, f64)>, Option<Failures>)> {
+    ) -> PyResult<(Vec<(String, [u64; 2], Figure, Figure, Figure, Figure, f64)>, Option<Failures>)>
+    {
         let point = |name| front::point(&self.scenario, name).map_err(|e| exception(py, &e));
         let (first, second) = (point(first)?, point(second)?);
         let columns = self.scenario.columns();
@@ -273,7 +273,7 @@ impl Loaded {
         // What is independent of each other; of probabilities the values themselves.
         let means = |point| {
             let size = |column| if probability(column) { 1 } else { group };
-            let of = |&column: &usize| group_means(kept.values(point, column), size(column));
+            let of = |&column: &usize| kept.known(point, column).group_means(size(column));
             chosen.iter().map(of).collect::<Vec<_>>()
         };
         let (of_first, of_second) = (means(first), means(second));
@@ -294,8 +294,14 @@ impl Loaded {
             Seeding::Independent => Pairing::Independent,
         };
         let compared = compare(&sides, pairing, run.confidence).into_iter().map(|c| {
-            let (first, second) = (figure(c.first), figure(c.second));
-            (c.metric, c.pairs, first, second, figure(c.difference), figure(c.ratio), c.p_value)
+            // A bound is no figure: of what was cut off only the interval tells.
+            let told = |estimate: Estimate| match estimate.sense {
+                Sense::Whole => figure(estimate),
+                _ => figure(Estimate { value: f64::NAN, ..estimate }),
+            };
+            let cut: u64 = c.cut.iter().sum();
+            let (first, second) = (told(c.first), told(c.second));
+            (c.metric, [c.pairs, cut], first, second, told(c.difference), told(c.ratio), c.p_value)
         });
         Ok((compared.collect(), failures))
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::Trace;
 use crate::engine::trace::MOST_RECORDS;
+use crate::experiment::bounds::KnownValues;
 use crate::experiment::{self, Batch, KeptValues, Row, RowSink, Status};
 use crate::report::attribution::percent;
 use crate::report::files::ResultFolder;
@@ -253,7 +254,7 @@ fn choose(
         Pick::P99 => 0.99,
     };
     // What was cut off counts as the worst that it may become, and the worse the more it has come to.
-    let [least, most] = kept.bounds(point, column);
+    let KnownValues { low: least, high: most, .. } = kept.known(point, column);
     let chosen = if columns[column].metric.more_is_better {
         at_share_of(&least, &most, 1.0 - share)
     } else {

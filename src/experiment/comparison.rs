@@ -1,5 +1,6 @@
 //! Two configurations side by side: pair by pair on common random numbers, or independent.
 
+use super::bounds::{KnownValues, contrast_bounds, told};
 use crate::models::Unit;
 use crate::scenario::Statistic;
 use crate::statistics::independent::Independent;
@@ -7,12 +8,39 @@ use crate::statistics::multiple::holm;
 use crate::statistics::noise::is_nothing;
 use crate::statistics::paired::{Contrast, Pairs};
 use crate::statistics::{Estimate, Interval, Moments, Rate};
+use crate::wording::counted;
 
 impl Sides<'_> {
     /// The size of the greatest figure.
     fn size(&self) -> f64 {
-        let known = self.first.iter().chain(self.second).filter(|value| value.is_finite());
+        let all = self.first.exact.iter().chain(&self.second.exact);
+        let known = all.filter(|value| value.is_finite());
         known.fold(0.0, |most, value| most.max(value.abs()))
+    }
+
+    /// How many replications of either side were cut off, so that the figure is not known.
+    fn cut(&self) -> [u64; 2] {
+        [self.first, self.second].map(KnownValues::cut)
+    }
+
+    /// What is known of the mean of `values`, of the side number `side`, of which some were cut off.
+    fn mean_told(&self, values: &KnownValues, side: usize, confidence: f64) -> Estimate {
+        let [least, most] = [&values.low, &values.high].map(|values| {
+            let numbers = values.iter().copied().filter(|value| !value.is_nan());
+            if self.unit == Unit::Probability {
+                return Rate::of(numbers).grouped(self.groups[side] as u64).estimate(confidence);
+            }
+            if numbers.clone().any(f64::is_infinite) {
+                return Estimate::exact(f64::INFINITY);
+            }
+            numbers.collect::<Moments>().mean_estimate(confidence)
+        });
+        if values.cut() == 0 {
+            return least;
+        }
+        let interval = Interval { low: least.interval.low, high: most.interval.high };
+        let floor = if self.unit == Unit::Ratio { f64::NEG_INFINITY } else { 0.0 };
+        told(interval, least.value, most.value, floor)
     }
 
     /// The mean of the side number `side`, whose values are `own`. Of pairs only what has its
@@ -45,7 +73,7 @@ pub enum Pairing {
     Independent,
 }
 
-/// The figures of one metric on both sides, by replication; NaN where there is none.
+/// The figures of one metric on both sides, by replication.
 #[derive(Clone, Copy, Debug)]
 pub struct Sides<'v> {
     /// The metric's name.
@@ -53,9 +81,9 @@ pub struct Sides<'v> {
     /// Its unit.
     pub unit: Unit,
     /// Of the first configuration.
-    pub first: &'v [f64],
+    pub first: &'v KnownValues,
     /// Of the second configuration.
-    pub second: &'v [f64],
+    pub second: &'v KnownValues,
     /// How many values in a row belong together, on each side. For means each value is the mean of
     /// a group, except of probabilities.
     pub groups: [usize; 2],
@@ -73,6 +101,10 @@ pub struct Compared {
     pub pairs: u64,
     /// How many of either side have the figure, and of how many.
     pub with_figure: [(u64, u64); 2],
+    /// How many replications of either side were cut off, so that the figure is known by bounds only.
+    /// Then the means are over all replications, and they and their contrasts say what is known,
+    /// as their [`Sense`](crate::statistics::Sense) has it.
+    pub cut: [u64; 2],
     /// The mean of the first configuration, with its interval; of pairs that of the pairs.
     pub first: Estimate,
     /// The mean of the second configuration, in the same way.
@@ -85,7 +117,7 @@ pub struct Compared {
     /// and the ratio as exactly, that is the square of how much wider their intervals would be.
     pub saved: Option<[f64; 2]>,
     /// The chance of a difference at least this large if there were none, corrected for the number
-    /// of comparisons made at once (Holm).
+    /// of comparisons made at once (Holm). NaN where replications were cut off.
     pub p_value: f64,
 }
 
@@ -105,7 +137,12 @@ enum Values {
 impl Samples {
     /// The second against the first.
     fn new(pairing: Pairing, sides: &Sides<'_>) -> Self {
-        let Sides { first, second, unit, groups: [group, other], .. } = *sides;
+        Self::of(pairing, sides, [&sides.first.exact, &sides.second.exact])
+    }
+
+    /// The same with these values.
+    fn of(pairing: Pairing, sides: &Sides<'_>, [first, second]: [&[f64]; 2]) -> Self {
+        let Sides { unit, groups: [group, other], .. } = *sides;
         let groups = [other, group];
         let values = match pairing {
             // Only what is run in the same way can be paired, so both groups are of one size.
@@ -186,31 +223,64 @@ pub fn contrasted(
 pub fn compare(sides: &[Sides<'_>], pairing: Pairing, confidence: f64) -> Vec<Compared> {
     let samples: Vec<Samples> = sides.iter().map(|side| Samples::new(pairing, side)).collect();
     let p_value = |(samples, side): (&Samples, &Sides<'_>)| {
+        if side.cut() != [0, 0] {
+            return f64::NAN;
+        }
         let difference = samples.contrasted(Statistic::Mean, Contrast::Difference, confidence);
         if is_nothing(difference, side.size()) { 1.0 } else { samples.p_value() }
     };
     let p_values = holm(&samples.iter().zip(sides).map(p_value).collect::<Vec<_>>());
     let compared = sides.iter().zip(&samples).zip(p_values);
     compared
-        .map(|((side, samples), p_value)| Compared {
-            metric: side.metric.to_owned(),
-            unit: side.unit,
-            pairs: samples.count() as u64,
-            with_figure: [side.first, side.second].map(|values| {
-                let have = values.iter().filter(|value| !value.is_nan()).count();
-                (have as u64, values.len() as u64)
-            }),
-            first: side.mean(side.first, side.second, 0, (pairing, confidence)),
-            second: side.mean(side.second, side.first, 1, (pairing, confidence)),
-            difference: samples.without_noise(Contrast::Difference, confidence, side.size()),
-            ratio: samples.without_noise(Contrast::Ratio, confidence, side.size()),
-            saved: (pairing == Pairing::Paired).then(|| {
-                [Contrast::Difference, Contrast::Ratio]
-                    .map(|contrast| saved(side, samples, contrast, confidence))
-            }),
-            p_value,
+        .map(|((side, samples), p_value)| {
+            let whole = Compared {
+                metric: side.metric.to_owned(),
+                unit: side.unit,
+                pairs: samples.count() as u64,
+                with_figure: [side.first, side.second].map(|values| {
+                    let have = values.exact.iter().filter(|value| !value.is_nan()).count();
+                    (have as u64, values.exact.len() as u64)
+                }),
+                cut: side.cut(),
+                first: side.mean(&side.first.exact, &side.second.exact, 0, (pairing, confidence)),
+                second: side.mean(&side.second.exact, &side.first.exact, 1, (pairing, confidence)),
+                difference: samples.without_noise(Contrast::Difference, confidence, side.size()),
+                ratio: samples.without_noise(Contrast::Ratio, confidence, side.size()),
+                saved: (pairing == Pairing::Paired).then(|| {
+                    [Contrast::Difference, Contrast::Ratio]
+                        .map(|contrast| saved(side, samples, contrast, confidence))
+                }),
+                p_value,
+            };
+            if whole.cut == [0, 0] { whole } else { by_bounds(whole, side, pairing, confidence) }
         })
         .collect()
+}
+
+/// The same where replications were cut off: what is known of all of them.
+fn by_bounds(whole: Compared, side: &Sides<'_>, pairing: Pairing, confidence: f64) -> Compared {
+    let contrast = |contrast: Contrast, floor: f64| {
+        let told_by = |first: &[f64], second: &[f64]| {
+            let samples = Samples::of(pairing, side, [second, first]);
+            samples.contrasted(Statistic::Mean, contrast, confidence)
+        };
+        let interval = contrast_bounds(side.second, side.first, contrast, true, |first, second| {
+            told_by(first, second).interval
+        });
+        let least = told_by(&side.second.low, &side.first.high).value;
+        let most = told_by(&side.second.high, &side.first.low).value;
+        told(interval, least, most, floor)
+    };
+    let all = |values: &KnownValues| values.low.iter().filter(|value| !value.is_nan()).count();
+    Compared {
+        pairs: all(side.first).min(all(side.second)) as u64,
+        first: side.mean_told(side.first, 0, confidence),
+        second: side.mean_told(side.second, 1, confidence),
+        difference: contrast(Contrast::Difference, f64::NEG_INFINITY),
+        ratio: contrast(Contrast::Ratio, 0.0),
+        saved: None,
+        ..whole
+    }
 }
 
 /// How many times more replications would be needed if they were no pairs; NaN where that cannot
@@ -244,31 +314,111 @@ impl Threshold {
         pairing: Pairing,
         confidence: f64,
     ) -> Option<Exceeded> {
-        let missing = [sides.first, sides.second]
-            .map(|values| Rate::of(values.iter().map(|value| f64::from(value.is_nan()))));
+        // What was cut off may yet come about.
+        let never = |value: &f64| f64::from(value.is_nan() || *value == f64::INFINITY);
+        let missing = [sides.first, sides.second].map(|v| Rate::of(v.low.iter().map(never)));
+        let cut = sides.cut();
         let [first, second] = missing;
-        if second.difference(first, confidence).interval.low > 0.0 {
+        let at_most = Rate::new(first.hits + cut[0], first.trials);
+        if second.difference(at_most, confidence).interval.low > 0.0 {
             return Some(Exceeded::Missing(missing));
         }
         let samples = Samples::new(pairing, &sides);
-        let ratio = samples.contrasted(self.statistic, Contrast::Ratio, confidence);
-        let factor = 1.0 + self.change;
-        let excess = if self.statistic.of(sides.unit) == Statistic::Probability {
-            // The rate of the first cannot be scaled; its interval is above 0, so the ratio will do.
-            let Interval { low, high } = ratio.interval;
-            Interval { low: low - factor, high: high - factor }
-        } else {
-            // By the difference, as there is no ratio to a figure that is 0.
-            let scaled: Vec<f64> = sides.first.iter().map(|value| value * factor).collect();
-            let samples = Samples::new(pairing, &Sides { first: &scaled, ..sides });
-            samples.contrasted(self.statistic, Contrast::Difference, confidence).interval
-        };
-        let (falls, some) = (self.change.is_sign_negative(), samples.count() > 0);
-        if !some || (if falls { excess.high.is_infinite() } else { excess.low.is_infinite() }) {
+        let by = Excess { threshold: self, sides: &sides, pairing, confidence };
+        if cut != [0, 0] {
+            return by.of_cut(cut);
+        }
+        let excess = by.between(&sides.second.exact, &by.scaled().exact);
+        if samples.count() == 0 || self.open_end(excess).is_infinite() {
             return Some(Exceeded::NotBounded);
         }
-        let beyond = if falls { excess.high < 0.0 } else { excess.low > 0.0 };
-        beyond.then_some(Exceeded::Changed(ratio))
+        let ratio = || samples.contrasted(self.statistic, Contrast::Ratio, confidence);
+        self.is_beyond(excess).then(|| Exceeded::Changed(ratio()))
+    }
+
+    /// The end of an excess that decides.
+    const fn open_end(&self, excess: Interval) -> f64 {
+        if self.change.is_sign_negative() { excess.high } else { excess.low }
+    }
+
+    fn is_beyond(&self, excess: Interval) -> bool {
+        let end = self.open_end(excess);
+        if self.change.is_sign_negative() { end < 0.0 } else { end > 0.0 }
+    }
+}
+
+/// How far the second configuration's figure is beyond a threshold.
+struct Excess<'e, 'v> {
+    threshold: &'e Threshold,
+    sides: &'e Sides<'v>,
+    pairing: Pairing,
+    confidence: f64,
+}
+
+impl Excess<'_, '_> {
+    /// A rate cannot be scaled; its interval is above 0, so the ratio will do. Of anything else the
+    /// difference to the first, scaled, as there is no ratio to a figure that is 0.
+    fn contrast(&self) -> Contrast {
+        match self.threshold.statistic.of(self.sides.unit) {
+            Statistic::Probability => Contrast::Ratio,
+            _ => Contrast::Difference,
+        }
+    }
+
+    fn scaled(&self) -> KnownValues {
+        match self.contrast() {
+            Contrast::Ratio => self.sides.first.clone(),
+            Contrast::Difference => self.sides.first.scaled(1.0 + self.threshold.change),
+        }
+    }
+
+    fn contrasted(&self, contrast: Contrast, second: &[f64], first: &[f64]) -> Interval {
+        let samples = Samples::of(self.pairing, self.sides, [first, second]);
+        samples.contrasted(self.threshold.statistic, contrast, self.confidence).interval
+    }
+
+    /// Above 0 where it is beyond.
+    fn from(&self, Interval { low, high }: Interval) -> Interval {
+        match self.contrast() {
+            Contrast::Difference => Interval { low, high },
+            Contrast::Ratio => {
+                let factor = 1.0 + self.threshold.change;
+                Interval { low: low - factor, high: high - factor }
+            }
+        }
+    }
+
+    /// Of these values against those of the first, scaled.
+    fn between(&self, second: &[f64], scaled: &[f64]) -> Interval {
+        self.from(self.contrasted(self.contrast(), second, scaled))
+    }
+
+    /// The contrast of what is known of both.
+    fn bounds(&self, contrast: Contrast, second: &KnownValues, first: &KnownValues) -> Interval {
+        let sums = self.threshold.statistic.of(self.sides.unit).sums();
+        contrast_bounds(second, first, contrast, sums, |second, first| {
+            self.contrasted(contrast, second, first)
+        })
+    }
+
+    /// Where replications were cut off: beyond it if it is so at best, not if it isn't at worst, and
+    /// not known otherwise.
+    fn of_cut(&self, cut: [u64; 2]) -> Option<Exceeded> {
+        let Self { threshold, sides, .. } = self;
+        let scaled = self.scaled();
+        let at_best = self.from(self.bounds(self.contrast(), sides.second, &scaled));
+        if threshold.is_beyond(at_best) {
+            return Some(Exceeded::AtBest(
+                self.bounds(Contrast::Ratio, sides.second, sides.first),
+                cut,
+            ));
+        }
+        let rises = !threshold.change.is_sign_negative();
+        let [second, first] = [sides.second.bounds(rises), scaled.bounds(!rises)];
+        let [second, first] = [second, first].map(KnownValues::exactly);
+        let at_worst = self.from(self.bounds(self.contrast(), &second, &first));
+        let is_fine = threshold.open_end(at_worst).is_finite() && !threshold.is_beyond(at_worst);
+        (!is_fine).then_some(Exceeded::CutOff(cut))
     }
 }
 
@@ -277,6 +427,9 @@ impl Threshold {
 pub enum Exceeded {
     /// By this ratio of the second figure to the first, which may be infinite or unbounded.
     Changed(Estimate),
+    /// However so many replications of the first and of the second go on that were cut off: the
+    /// ratio lies in this interval.
+    AtBest(Interval, [u64; 2]),
     /// So many replications of the first and of the second have no figure.
     Missing([Rate; 2]),
     /// That cannot be told: there are too few replications for an interval.
@@ -300,10 +453,17 @@ impl Exceeded {
             Self::NotBounded => {
                 "it cannot be judged: there are too few replications to bound it".to_owned()
             }
-            Self::CutOff([first, second]) => format!(
-                "it cannot be judged: {second} replications of B and {first} of A were cut off at \
-                 the horizon or with the event budget spent"
-            ),
+            Self::CutOff(cut) => format!("it cannot be judged: {}", cut_text(cut)),
+            Self::AtBest(Interval { low, .. }, cut) if low > 1.0 && low.is_finite() => {
+                format!("it rose by at least {:.1} %: {}", (low - 1.0) * 100.0, cut_text(cut))
+            }
+            Self::AtBest(Interval { high, .. }, cut) if high < 1.0 => {
+                format!("it fell by at least {:.1} %: {}", (1.0 - high) * 100.0, cut_text(cut))
+            }
+            Self::AtBest(Interval { low, high }, cut) if low.is_finite() && high.is_finite() => {
+                format!("it changed by {} to {} %: {}", percent(low), percent(high), cut_text(cut))
+            }
+            Self::AtBest(_, cut) => format!("it changed by more: {}", cut_text(cut)),
             Self::Missing([first, second]) => format!(
                 "it did not come about in {} of {} replications of B, in {} of {} of A",
                 second.hits, second.trials, first.hits, first.trials
@@ -325,9 +485,17 @@ impl Exceeded {
     pub fn ratio(self) -> f64 {
         match self {
             Self::Changed(ratio) => ratio.value,
-            Self::Missing(_) | Self::NotBounded | Self::CutOff(_) => f64::NAN,
+            Self::Missing(_) | Self::NotBounded | Self::AtBest(..) | Self::CutOff(_) => f64::NAN,
         }
     }
+}
+
+fn cut_text([first, second]: [u64; 2]) -> String {
+    let of =
+        |cut, side: &str| (cut > 0).then(|| format!("{} of {side}", counted(cut, "replication")));
+    let sides: Vec<String> = [of(second, "B"), of(first, "A")].into_iter().flatten().collect();
+    let were = if first + second == 1 { "was" } else { "were" };
+    format!("{} {were} cut off at the horizon or with the event budget spent", sides.join(" and "))
 }
 
 #[cfg(test)]
@@ -338,7 +506,7 @@ mod tests {
     fn figures_that_differ_by_rounding_alone_are_equal() {
         let first: Vec<f64> = (1..20).map(|n| f64::from(n) * 0.1).collect();
         let second: Vec<f64> = first.iter().map(|value| value * (1.0 + 4e-16)).collect();
-        let (first, second) = (first.as_slice(), second.as_slice());
+        let (first, second) = (&KnownValues::exactly(&first), &KnownValues::exactly(&second));
         let sides = Sides { metric: "m", unit: Unit::Seconds, first, second, groups: [1, 1] };
         let compared = compare(&[sides], Pairing::Paired, 0.95).remove(0);
         assert_eq!(compared.difference, Estimate::exact(0.0));

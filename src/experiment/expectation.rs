@@ -2,8 +2,8 @@
 
 use std::io;
 
+use super::bounds::{KnownValues, contrast_bounds};
 use super::kept::KeptValues;
-
 use super::schedule::Batch;
 use crate::scenario::{Expectation, MetricColumn, RelativeTo, Scenario, Statistic};
 use crate::statistics::grouped::{group_means, mean_estimate, quantile_ranks};
@@ -148,8 +148,7 @@ fn judge_one(
         }
         (Some(column), None) => {
             let statistic = expectation.statistic.of(columns[column].metric.unit);
-            let [low, high] = kept.bounds(places.point, column);
-            bounded_figure([&low, &high], statistic, confidence, group)
+            bounded_figure(&kept.known(places.point, column), statistic, confidence, group)
         }
         (Some(column), Some((other, contrast))) => {
             let statistic = expectation.statistic.of(columns[column].metric.unit);
@@ -162,11 +161,12 @@ fn judge_one(
                 }
             };
             let estimate = |pairs: &Pairs| contrasted(pairs, size, statistic, contrast, confidence);
-            let known = pairs(kept.values(places.point, column), kept.values(other, column));
-            let (here, there) = (kept.bounds(places.point, column), kept.bounds(other, column));
+            let (here, there) = (kept.known(places.point, column), kept.known(other, column));
+            let known = pairs(&here.exact, &there.exact);
             let mut got = estimate(&known);
             if [places.point, other].iter().any(|&at| kept.lacks_what_was_cut_off(at, column)) {
-                got.interval = contrast_bounds(&here, &there, contrast, |first, second| {
+                let sums = statistic.sums();
+                got.interval = contrast_bounds(&here, &there, contrast, sums, |first, second| {
                     estimate(&pairs(first, second)).interval
                 });
             }
@@ -195,7 +195,7 @@ fn judge_one(
 /// A figure over replications of which some are known to lie between two bounds only: its interval
 /// reaches from that of the ones to that of the others. Gives also how many are known.
 fn bounded_figure(
-    [low, high]: [&[f64]; 2],
+    KnownValues { low, high, .. }: &KnownValues,
     statistic: Statistic,
     confidence: f64,
     group: u64,
@@ -210,33 +210,6 @@ fn bounded_figure(
     let interval = Interval { low: least.interval.low, high: most.interval.high };
     let value = if most.value.is_finite() { f64::NAN } else { most.value };
     (Estimate::new(value, interval), count)
-}
-
-/// The interval of a contrast of two configurations with bounds; infinite where what has none
-/// decides.
-fn contrast_bounds(
-    here: &[Vec<f64>; 2],
-    there: &[Vec<f64>; 2],
-    contrast: Contrast,
-    interval: impl Fn(&[f64], &[f64]) -> Interval,
-) -> Interval {
-    let endless = |values: &[f64]| values.contains(&f64::INFINITY);
-    let least = match contrast {
-        Contrast::Difference => f64::NEG_INFINITY,
-        Contrast::Ratio => 0.0,
-    };
-    let [[here_low, here_high], [there_low, there_high]] = [here, there];
-    let low = match (endless(here_low), endless(there_high)) {
-        (_, true) => least,
-        (true, false) => f64::INFINITY,
-        (false, false) => interval(here_low, there_high).low,
-    };
-    let high = match (endless(here_high), endless(there_low)) {
-        (true, _) => f64::INFINITY,
-        (false, true) => least,
-        (false, false) => interval(here_high, there_low).high,
-    };
-    Interval { low, high }
 }
 
 fn figure(values: &[f64], statistic: Statistic, confidence: f64, group: u64) -> (Estimate, u64) {
@@ -376,6 +349,7 @@ fn more_replications(
 
 #[cfg(test)]
 mod tests {
+    use super::super::known::Known;
     use super::*;
 
     #[test]
@@ -408,7 +382,8 @@ mod tests {
     #[test]
     fn what_was_cut_off_reaches_from_what_it_had_to_anything() {
         let figure = |low: &[f64], high: &[f64], statistic| {
-            let (got, count) = bounded_figure([low, high], statistic, 0.95, 1);
+            let known = low.iter().zip(high).map(|(&low, &high)| Known { low, high });
+            let (got, count) = bounded_figure(&known.collect(), statistic, 0.95, 1);
             (got.interval.low, got.interval.high, count)
         };
         let infinite = f64::INFINITY;
@@ -418,26 +393,6 @@ mod tests {
         assert_eq!((mean_high, known), (infinite, 2));
         assert_eq!(figure(&low, &high, Statistic::Max), (4.0, infinite, 2));
         assert_eq!(figure(&low, &high, Statistic::Min), (3.0, 3.0, 2));
-    }
-
-    #[test]
-    fn contrasts_of_what_was_cut_off_have_an_end_where_something_is_known() {
-        let interval = |first: &[f64], second: &[f64]| Interval {
-            low: first[0] - second[0] - 0.5,
-            high: first[0] - second[0] + 0.5,
-        };
-        let infinite = f64::INFINITY;
-        let known = |value: f64| [vec![value], vec![value]];
-        let cut = |low: f64| [vec![low], vec![infinite]];
-        let bounds = |here, there| {
-            let Interval { low, high } =
-                contrast_bounds(&here, &there, Contrast::Difference, interval);
-            (low, high)
-        };
-        assert_eq!(bounds(cut(4.0), known(1.0)), (2.5, infinite));
-        assert_eq!(bounds(known(1.0), cut(4.0)), (-infinite, -2.5));
-        assert_eq!(bounds(cut(4.0), cut(1.0)), (-infinite, infinite));
-        assert_eq!(bounds(known(infinite), known(1.0)), (infinite, infinite));
     }
 
     #[test]

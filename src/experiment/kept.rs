@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use super::bounds::KnownValues;
 use super::known::{Known, Reading};
 use super::row::{Row, RowSink, Status};
 use crate::engine::SimDuration;
@@ -22,8 +23,6 @@ struct KeptPoint {
     /// By column.
     columns: BTreeMap<usize, KeptColumn>,
     replications: u64,
-    /// At the horizon, or with the event budget spent.
-    cut: u64,
     failed: u64,
     converged: u64,
     /// The hash over the events of the first replication, and whether others have another.
@@ -63,16 +62,15 @@ impl KeptValues {
         self.column(point, column).map_or(&[], |kept| kept.exact.as_slice())
     }
 
-    /// What they are at least and at most; NaN where there is none.
+    /// The same with what is known of those that are not.
     #[must_use]
-    pub fn bounds(&self, point: usize, column: usize) -> [Vec<f64>; 2] {
-        let Some(kept) = self.column(point, column) else { return [Vec::new(), Vec::new()] };
-        let mut bounds = [kept.exact.clone(), kept.exact.clone()];
+    pub fn known(&self, point: usize, column: usize) -> KnownValues {
+        let Some(kept) = self.column(point, column) else { return KnownValues::default() };
+        let mut values = KnownValues::exactly(&kept.exact);
         for (&replication, known) in &kept.bounded {
-            bounds[0][replication] = known.low;
-            bounds[1][replication] = known.high;
+            values.set(replication, *known);
         }
-        bounds
+        values
     }
 
     /// Whether in some replications of `point` the figure of `column` is not known, as they were
@@ -80,12 +78,6 @@ impl KeptValues {
     #[must_use]
     pub fn lacks_what_was_cut_off(&self, point: usize, column: usize) -> bool {
         self.column(point, column).is_some_and(|kept| !kept.bounded.is_empty())
-    }
-
-    /// How many replications of `point` were cut off, so that figures of theirs are not known.
-    #[must_use]
-    pub fn cut_off(&self, point: usize) -> u64 {
-        self.points.get(&point).map_or(0, |kept| kept.cut)
     }
 
     /// Whether all replications of `point` have the same figure in `column` though not the same
@@ -145,7 +137,6 @@ impl RowSink for KeptValues {
         kept.replications += 1;
         kept.failed += u64::from(row.status.is_failure());
         kept.converged += u64::from(row.status == Status::Converged);
-        kept.cut += u64::from(row.status.is_cut_off());
         kept.differ |= *kept.fingerprint.get_or_insert(row.fingerprint) != row.fingerprint;
         kept.columns.values_mut().for_each(|column| column.take(row));
         Ok(())

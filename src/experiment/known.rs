@@ -35,6 +35,25 @@ impl Known {
         self.low == self.high
     }
 
+    /// Of a replication that was cut off with `figure`, or NaN, so far. `gone_by` is `None` of what
+    /// may go either way; of what grows the time that had gone by since it began, NaN where that
+    /// says nothing.
+    #[must_use]
+    pub fn cut(unit: Unit, figure: f64, gone_by: Option<f64>) -> Self {
+        let (least, most) = match unit {
+            Unit::Share | Unit::Probability => (0.0, 1.0),
+            Unit::Ratio => (f64::NEG_INFINITY, f64::INFINITY),
+            Unit::Seconds | Unit::Count | Unit::PerSecond => (0.0, f64::INFINITY),
+        };
+        let low = match gone_by {
+            None => least,
+            Some(_) if !figure.is_nan() => figure,
+            Some(gone_by) if gone_by.is_nan() => least,
+            Some(gone_by) => gone_by,
+        };
+        Self { low: low.min(most), high: most }
+    }
+
     /// Whether there is a figure, known or not.
     #[must_use]
     pub const fn is_some(self) -> bool {
@@ -117,23 +136,16 @@ impl Reading {
     }
 
     fn cut(&self, row: &Row, figure: f64) -> Known {
-        let (least, most) = match self.unit {
-            Unit::Share | Unit::Probability => (0.0, 1.0),
-            Unit::Ratio => (f64::NEG_INFINITY, f64::INFINITY),
-            Unit::Seconds | Unit::Count | Unit::PerSecond => (0.0, f64::INFINITY),
-        };
-        let gone_by = |since: f64| if since.is_nan() { 0.0 } else { row.end.as_seconds() - since };
-        let low = match self.when_cut {
-            WhenCut::Unknown => least,
-            _ if !figure.is_nan() => figure,
-            WhenCut::Grows => least,
-            WhenCut::GrowsFromStart => gone_by(0.0),
+        let since = match self.when_cut {
+            WhenCut::Unknown => return Known::cut(self.unit, figure, None),
+            WhenCut::Grows => f64::NAN,
+            WhenCut::GrowsFromStart => 0.0,
             WhenCut::GrowsSince(_) => {
                 let began = self.since.and_then(|since| row.figures.get(since).copied());
-                gone_by(began.unwrap_or(f64::NAN))
+                began.unwrap_or(f64::NAN)
             }
         };
-        Known { low: low.min(most), high: most }
+        Known::cut(self.unit, figure, Some(row.end.as_seconds() - since))
     }
 }
 

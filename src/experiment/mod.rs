@@ -29,6 +29,7 @@
 //! Replication r of every point has the same random streams (common random numbers), so two
 //! configurations are compared pair by pair.
 
+pub mod bounds;
 pub mod comparison;
 pub mod determinism;
 pub mod expectation;

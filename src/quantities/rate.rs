@@ -80,6 +80,20 @@ impl Rate {
 /// assert!(parse_rate("1500").is_err());
 /// ```
 pub fn parse_rate(text: &str) -> Result<Rate, RateError> {
+    Rate::per_second(parse_per_second(text)?)
+}
+
+/// Reads how much so many things per second differ by: any finite number, as a difference of two
+/// rates may be 0 or negative.
+///
+/// # Errors
+/// See [`RateError`].
+///
+/// ```
+/// use convsim::quantities::rate::parse_per_second;
+/// assert_eq!(parse_per_second("-90/min").unwrap(), -1.5);
+/// ```
+pub fn parse_per_second(text: &str) -> Result<f64, RateError> {
     let (number_text, unit) = text.split_once('/').ok_or(RateError::NoUnit)?;
     let number: f64 = number_text
         .trim()
@@ -91,7 +105,8 @@ pub fn parse_rate(text: &str) -> Result<Rate, RateError> {
         "h" => 3600.0,
         other => return Err(RateError::UnknownUnit(other.to_owned())),
     };
-    Rate::per_second(number / seconds)
+    let per_second = number / seconds;
+    if per_second.is_finite() { Ok(per_second) } else { Err(RateError::OutOfRange) }
 }
 
 impl Serialize for Rate {
@@ -136,6 +151,8 @@ mod tests {
         assert_eq!(parse_rate("0/s"), Err(RateError::OutOfRange));
         assert_eq!(parse_rate("-3/s"), Err(RateError::OutOfRange));
         assert_eq!(parse_rate("inf/s"), Err(RateError::OutOfRange));
+        assert_eq!(parse_per_second("0/s"), Ok(0.0));
+        assert_eq!(parse_per_second("inf/s"), Err(RateError::OutOfRange));
         assert_eq!(parse_rate("3/d"), Err(RateError::UnknownUnit("d".into())));
         assert_eq!(parse_rate("x/s"), Err(RateError::NotANumber("x".into())));
     }

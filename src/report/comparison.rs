@@ -11,7 +11,7 @@ use super::results_csv::Number;
 use super::solve::estimate_json;
 use super::table::{align_right, new_table, set_widths, stacked, text_of};
 use crate::experiment::comparison::Compared;
-use crate::statistics::Estimate;
+use crate::statistics::{Estimate, Sense};
 use crate::wording::counted;
 
 const HEADING: [&str; 6] = ["metric", "A", "B", "B - A", "B / A", "p"];
@@ -54,6 +54,7 @@ pub fn comparison_json(compared: &[Compared]) -> Value {
             "metric": compared.metric,
             "unit": compared.unit.symbol(),
             "replications": compared.pairs,
+            "cut": compared.cut,
             "with_figure": compared.with_figure.map(|(have, of)| json!({ "have": have, "of": of })),
             "a": estimate_json(compared.first),
             "b": estimate_json(compared.second),
@@ -69,7 +70,8 @@ pub fn comparison_json(compared: &[Compared]) -> Value {
 }
 
 /// A line for each metric of each configuration. Times are in seconds, shares between 0 and 1; an
-/// open end is empty.
+/// open end is empty, and so is a figure of which, as replications were cut off, only its interval is
+/// known.
 ///
 /// # Errors
 /// What the writer says.
@@ -79,7 +81,8 @@ pub fn comparison_csv(blocks: &[(&str, &[Compared])]) -> io::Result<Vec<u8>> {
     let figures = ["a", "b", "difference", "ratio"]
         .into_iter()
         .flat_map(|name| [name.to_owned(), format!("{name}_low"), format!("{name}_high")]);
-    writer.write_record(heading.into_iter().chain(figures).chain(["p_value".to_owned()]))?;
+    let last = ["p_value", "cut"].map(str::to_owned);
+    writer.write_record(heading.into_iter().chain(figures).chain(last))?;
     for (configuration, compared) in blocks {
         for one in *compared {
             let words = [configuration, one.metric.as_str(), one.unit.symbol()].map(str::to_owned);
@@ -87,21 +90,38 @@ pub fn comparison_csv(blocks: &[(&str, &[Compared])]) -> io::Result<Vec<u8>> {
             let numbers = estimates
                 .into_iter()
                 .flat_map(|estimate| {
-                    [estimate.value, estimate.interval.low, estimate.interval.high]
+                    let value =
+                        if estimate.sense == Sense::Whole { estimate.value } else { f64::NAN };
+                    [value, estimate.interval.low, estimate.interval.high]
                 })
                 .chain([one.p_value]);
             let row = words.into_iter().chain([one.pairs.to_string()]);
-            writer.write_record(row.chain(numbers.map(|number| Number(number).to_string())))?;
+            let cut = one.cut.iter().sum::<u64>().to_string();
+            let numbers = numbers.map(|number| Number(number).to_string());
+            writer.write_record(row.chain(numbers).chain([cut]))?;
         }
     }
     writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// What is compared over fewer replications than there are, a sentence for each such metric.
+/// What is compared by bounds, or over fewer replications than there are, a sentence for each such
+/// metric.
 #[must_use]
 pub fn missing_notes(compared: &[Compared]) -> Vec<String> {
     let note = |one: &Compared| {
         let [(first, of_first), (second, of_second)] = one.with_figure;
+        if one.cut != [0, 0] {
+            let side =
+                |cut, of, side| (cut > 0).then(|| format!("{cut} of {of} replications of {side}"));
+            let sides = [side(one.cut[0], of_first, "A"), side(one.cut[1], of_second, "B")];
+            let sides: Vec<String> = sides.into_iter().flatten().collect();
+            return Some(format!(
+                "{}: {} were cut off at the horizon or with the event budget spent; figures with a \
+                 mark are bounds of what whole replications have, and so are their intervals",
+                one.metric,
+                sides.join(" and ")
+            ));
+        }
         let (fewer, all) = (first < of_first || second < of_second, of_first.max(of_second));
         (fewer && one.pairs < all).then(|| {
             format!(

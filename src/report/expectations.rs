@@ -189,8 +189,15 @@ pub fn expectation_list(report: Report<'_>, detail: Detail) -> String {
             text.push_str(&entry(report.columns, expectation, judgement));
         }
     }
-    if count(Verdict::Undecided) > 0 {
+    let undecided = |of_cut: bool| {
+        let mut undecided = report.judgements.iter().filter(|j| j.verdict == Verdict::Undecided);
+        undecided.any(|judgement| (judgement.cut > 0) == of_cut)
+    };
+    if undecided(false) {
         text.push_str(&wrapped("", UNDECIDED));
+    }
+    if undecided(true) {
+        text.push_str(&wrapped("", UNDECIDED_OF_CUT));
     }
     text
 }
@@ -199,6 +206,10 @@ pub fn expectation_list(report: Report<'_>, detail: Detail) -> String {
 const UNDECIDED: &str = "What is undecided needs more replications than the scenario's \
     run.replications, of which check takes up to four times as many by itself: \
     --set run.replications=N allows for more.";
+
+/// What decides what is undecided as replications were cut off.
+const UNDECIDED_OF_CUT: &str = "What is undecided of replications that were cut off needs a later \
+    run.horizon, or a larger run.event_budget, before more replications can tell.";
 
 /// Width of the longest verdict and two spaces.
 const INDENT: usize = 11;

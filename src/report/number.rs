@@ -249,6 +249,7 @@ pub const fn mark(sense: Sense) -> &'static str {
     match sense {
         Sense::Whole => "",
         Sense::AtLeast => "≥",
+        Sense::AtMost => "≤",
         Sense::SoFar => "~",
     }
 }

@@ -6,10 +6,12 @@ use super::Report;
 use super::expectations::{expected_text, got_text, verdict_name};
 use super::notes::facts;
 use super::results_csv::PointId;
+use super::solve::estimate_json as estimate;
+use super::stored::StoredWhenCut;
 use crate::experiment::precision::attained;
 use crate::experiment::{Judgement, MetricSummary, PointSummary, Status};
-use crate::scenario::{Expectation, Recorded};
-use crate::statistics::{Estimate, Sense};
+use crate::models::WhenCut;
+use crate::scenario::{Expectation, MetricColumn, Recorded};
 
 /// Version of the format. It changes when a key changes its meaning or goes away.
 pub const VERSION: u32 = 1;
@@ -70,7 +72,7 @@ fn documentation() -> Value {
 }
 
 fn columns(report: Report<'_>) -> Vec<Value> {
-    let column = |column: &crate::scenario::MetricColumn| {
+    let column = |column: &MetricColumn| {
         json!({
             "name": column.name,
             "component": report.scenario.components[column.component].0,
@@ -78,10 +80,24 @@ fn columns(report: Report<'_>) -> Vec<Value> {
             "summary": column.metric.summary,
             "headline": column.metric.headline,
             "part_of": column.whole.map(|whole| &report.columns[whole].name),
+            "when_cut": when_cut(report.columns, column),
             "final_with": column.final_with(report.columns).map(|with| &report.columns[with].name),
         })
     };
     report.columns.iter().map(column).collect()
+}
+
+/// What a figure of a replication that was cut off says of the whole; null if nothing.
+fn when_cut(columns: &[MetricColumn], column: &MetricColumn) -> Option<StoredWhenCut> {
+    match column.metric.when_cut {
+        WhenCut::Unknown => None,
+        WhenCut::Grows => Some(StoredWhenCut::Grows),
+        WhenCut::GrowsFromStart => Some(StoredWhenCut::GrowsFromStart),
+        WhenCut::GrowsSince(name) => {
+            let since = column.beside(columns, name).map(|since| columns[since].name.clone());
+            Some(since.map_or(StoredWhenCut::Grows, StoredWhenCut::GrowsSince))
+        }
+    }
 }
 
 fn point(report: Report<'_>, summary: &PointSummary) -> Value {
@@ -183,20 +199,6 @@ fn recorded(report: Report<'_>) -> Vec<Value> {
         })
     };
     report.scenario.recorded.iter().map(one).collect()
-}
-
-fn estimate(estimate: Estimate) -> Value {
-    let mut document = json!({
-        "value": number(estimate.value),
-        "low": number(estimate.interval.low),
-        "high": number(estimate.interval.high),
-    });
-    match estimate.sense {
-        Sense::Whole => {}
-        Sense::AtLeast => document["sense"] = "at_least".into(),
-        Sense::SoFar => document["sense"] = "so_far".into(),
-    }
-    document
 }
 
 /// JSON has no infinity and no NaN.

@@ -3,7 +3,8 @@
 use super::junit::{Suite, junit};
 use super::*;
 use crate::engine::{SimDuration, SimTime};
-use crate::experiment::comparison::{Compared, Pairing, Sides, compare};
+use crate::experiment::bounds::KnownValues;
+use crate::experiment::comparison::{Pairing, Sides, compare};
 use crate::experiment::{KeptValues, Row, RowSink, Status, Summariser, judge};
 use crate::models::{Metric, ModelKind, Unit};
 use crate::scenario::{Expectation, RelativeTo, RunSettings, Seeding, Statistic};
@@ -278,20 +279,25 @@ fn a_comparison() {
     let columns = columns();
     let mut kept = KeptValues::of(&scenario(Vec::new()).run, &columns, &[0, 1], &[0, 3]);
     rows(2, 40).iter().for_each(|row| kept.row(row).unwrap());
+    let known = [0, 3].map(|column| [0, 1].map(|point| kept.known(point, column)));
     let sides = [0, 3].map(|column| Sides {
         metric: &columns[column].name,
         unit: columns[column].metric.unit,
-        first: kept.values(0, column),
-        second: kept.values(1, column),
+        first: &known[column / 3][0],
+        second: &known[column / 3][1],
         groups: [1, 1],
     });
     let compared = compare(&sides, Pairing::Paired, 0.95);
     insta::assert_snapshot!(comparison::comparison_tables(&compared));
     insta::assert_snapshot!(comparison::comparison_markdown(&compared));
-    // Without pairs the noise that both share does not cancel.
-    let independent = compare(&sides, Pairing::Independent, 0.95);
-    let width = |compared: &[Compared]| compared[0].difference.interval.half_width();
-    assert!(width(&independent) > width(&compared));
+    // Without pairs the noise that both share does not cancel, of what was not cut off.
+    let whole =
+        known.each_ref().map(|sides| sides.each_ref().map(|v| KnownValues::exactly(&v.exact)));
+    let width = |pairing| {
+        let sides = Sides { first: &whole[0][0], second: &whole[0][1], ..sides[0] };
+        compare(&[sides], pairing, 0.95)[0].difference.interval.half_width()
+    };
+    assert!(width(Pairing::Independent) > width(Pairing::Paired));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::source::Sources;
 use super::types::{Expectation, MetricColumn, RelativeTo, Statistic};
 use crate::models::Unit;
 use crate::quantities::duration::parse_duration;
-use crate::quantities::rate::parse_rate;
+use crate::quantities::rate::parse_per_second;
 
 /// What expectations can refer to.
 pub struct Known<'a> {
@@ -419,8 +419,10 @@ pub(super) fn read_bound(value: &Value, unit: BoundUnit) -> Result<f64, Problem>
             })
         }
         (BoundUnit::Of(Unit::PerSecond), Value::String(text)) => {
-            parse_rate(text).map(|rate| rate.as_per_second()).map_err(|error| {
-                Problem::BadQuantity { value: shown(), reason: error.to_string(), allowed }
+            parse_per_second(text).map_err(|error| Problem::BadQuantity {
+                value: shown(),
+                reason: error.to_string(),
+                allowed,
             })
         }
         (BoundUnit::Of(Unit::Seconds | Unit::PerSecond), Value::Number(_)) => {

@@ -229,6 +229,12 @@ impl Statistic {
             _ => self,
         }
     }
+
+    /// Whether every value counts with its size, so that one without a bound leaves none.
+    #[must_use]
+    pub const fn sums(self) -> bool {
+        matches!(self, Self::Mean | Self::Probability | Self::NotConverged)
+    }
 }
 
 /// What an expectation compares with.

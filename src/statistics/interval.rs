@@ -50,6 +50,8 @@ pub enum Sense {
     Whole,
     /// The figure is at least this: what it comes from was cut off, and could only have grown.
     AtLeast,
+    /// The figure is at most this: what it is compared with was cut off, and could only have grown.
+    AtMost,
     /// It is of what had happened when it was cut off. Of the figure only the interval tells.
     SoFar,
 }

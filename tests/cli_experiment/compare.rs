@@ -69,8 +69,9 @@ fn a_threshold_sees_what_was_0_and_what_never_came_about() {
         let (code, text) = compare("impatient", &format!("timeout_share.{statistic}:+5%"));
         assert!(code == 1 && text.contains("it was 0, and is not"), "{statistic}: {text}");
         let (code, text) = compare("slow", &format!("convergence_time.{statistic}:+5%"));
-        let never = "it did not come about in 20 of 20 replications of B, in 0 of 20 of A";
-        assert!(code == 1 && text.contains(never), "{statistic}: {text}");
+        // It takes 20 s, of which the horizon leaves 10, where the first takes 2.
+        let longer = "it rose by at least 400.0 %: 20 replications of B were cut off";
+        assert!(code == 1 && text.contains(longer), "{statistic}: {text}");
     }
     assert_eq!(compare("impatient", "timeout_share.mean:-5%").0, 0);
     assert_eq!(compare("patient", "timeout_share.mean:+5%").0, 0);
@@ -184,4 +185,47 @@ fn sides_with_nothing_in_common_say_what_they_have() {
     };
     assert!(compare(&["compare", "links.json", "other.json"]).contains("B has \"tiny\""));
     assert!(compare(&["compare", "links.json", "none.json"]).contains("compare FILE FILE"));
+}
+
+/// What was cut off bounds what it is compared with, in tables and thresholds, whether the figures are
+/// simulated or stored.
+#[test]
+fn what_was_cut_off_is_compared_by_bounds() {
+    let place = Place::with_scenario("links", "");
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let output = place.convsim(&[arguments, &["--format", "json"]].concat());
+        serde_json::from_str(&stdout(&output)).unwrap()
+    };
+    let compare = ["compare", "links.json", "large", "small"];
+    let thresholds = ["--fail-on", "convergence_time.mean:-5%"];
+    let whole = json(&[&compare[..], &thresholds].concat());
+    let mean = |all: &serde_json::Value, side: &str| {
+        all["comparisons"][0]["metrics"][0][side]["value"].as_f64().unwrap()
+    };
+    let (large, small) = (mean(&whole, "a"), mean(&whole, "b"));
+    assert!(small < large);
+    // Between the two: only the slower one is cut off.
+    let horizon = format!("{} s", (large + small) / 2.0 + 1.0);
+    let options = ["--horizon", &horizon];
+    let cut = json(&[&compare[..], &options, &thresholds].concat());
+    let metric = &cut["comparisons"][0]["metrics"][0];
+    assert!(metric["cut"][0].as_u64() > Some(0) && metric["cut"][1] == 0, "{metric}");
+    assert_eq!(metric["a"]["sense"], "at_least");
+    assert_eq!(metric["difference"]["sense"], "at_most");
+    assert!(mean(&cut, "difference") >= mean(&whole, "difference"));
+    assert!(metric["p_value"].is_null());
+    let why = cut["exceeded"][0]["why"].as_str().unwrap();
+    assert!(why.starts_with("it fell by at least"), "{why}");
+
+    let run = |set: &str, folder: &str| {
+        let words = ["run", "links.json", "--no-plots", "--set", set, "--output", folder];
+        assert_eq!(code(&place.convsim(&[&words[..], &options].concat())), 0);
+    };
+    run("run.seed=7", "before");
+    run("run.seed=7", "after");
+    let stored = json(&["compare", "before/links", "after/links", "--configuration", "large"]);
+    let stored = &stored["comparisons"][0]["metrics"][0];
+    assert_eq!(stored["cut"], serde_json::json!([10, 10]));
+    assert_eq!(stored["a"], metric["a"]);
+    assert!(stored["difference"]["value"].is_null());
 }

@@ -13,7 +13,7 @@ use crate::{convsim, scenario};
 
 const REPLICATIONS: u64 = 6;
 
-fn loaded(name: &str, points: &[usize]) -> Scenario {
+pub fn loaded(name: &str, points: &[usize]) -> Scenario {
     let set = vec!["run.antithetic=false".to_owned()];
     let options = LoadOptions { set, ..LoadOptions::default() };
     let mut scenario = load(&scenario(&format!("{name}.json")), &options).unwrap();
@@ -29,12 +29,13 @@ fn summaries(scenario: &Scenario) -> Vec<PointSummary> {
 }
 
 /// What a shorter run says of a figure must be so of the longer one.
-fn agree(short: Estimate, long: Estimate) -> bool {
+pub fn agree(short: Estimate, long: Estimate) -> bool {
     let rounding = 1e-9 * long.value.abs();
     match short.sense {
         _ if long.value.is_nan() => true,
         Sense::Whole => short.value.is_nan() || (short.value - long.value).abs() <= rounding,
         Sense::AtLeast => short.value <= long.value + rounding,
+        Sense::AtMost => short.value >= long.value - rounding,
         Sense::SoFar => {
             short.interval.low <= long.value + rounding
                 && short.interval.high >= long.value - rounding

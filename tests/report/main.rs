@@ -1,6 +1,7 @@
 //! From a run to its pictures, its report and the timeline of one replication, as a user does it.
 
 mod bounds;
+mod compared;
 mod cut;
 mod files;
 mod formats;

@@ -252,17 +252,6 @@ fn answer(
             let means = fail_on.threshold.statistic == Statistic::Mean;
             let Some(sides) = sides(figures, at, means) else { continue };
             let how = fail_on.threshold.exceeded(sides, pairing, *confidence);
-            // What is over the others only says nothing of those that were cut off.
-            let unknown = |side: &Side, point: usize| {
-                let values = side.figures(&fail_on.metric).and_then(|f| f.values.get(point));
-                let lacks = values.is_some_and(|values| values.iter().any(|value| value.is_nan()));
-                if lacks { side.cut_off(point) } else { 0 }
-            };
-            let cut = [unknown(first, at.1), unknown(second, at.2)];
-            let how = match how {
-                None | Some(Exceeded::NotBounded) if cut != [0, 0] => Some(Exceeded::CutOff(cut)),
-                how => how,
-            };
             exceeded.extend(how.map(|how| (fail_on.text.clone(), at.0.clone(), how)));
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use crate::experiment::bounds::KnownValues;
 use crate::experiment::comparison::Compared;
 use crate::experiment::store::seed_scheme;
 use crate::experiment::{self, Batch, KeptValues, RowSink, Status};
@@ -10,7 +11,6 @@ use crate::models::Unit;
 use crate::report::main_columns;
 use crate::report::stored::{Stored, StoredPoint};
 use crate::scenario::{MetricColumn, Scenario};
-use crate::statistics::grouped::group_means;
 use serde_json::Value;
 
 use super::super::arguments::Running;
@@ -22,8 +22,8 @@ use super::super::progress::Progress;
 pub struct Side {
     /// By metric.
     pub figures: Vec<Figures>,
-    /// The points.
-    points: Points,
+    /// Names of the points.
+    points: Vec<String>,
     /// The master seed and how streams come from it; none if replications share nothing.
     seed: Option<(u64, String)>,
     /// Replications that failed with a fault in a model.
@@ -44,19 +44,16 @@ pub struct Figures {
     /// Whether it is in the main table.
     pub main: bool,
     /// By point, by replication.
-    pub values: Vec<Vec<f64>>,
+    pub values: Vec<KnownValues>,
     /// The same, of antithetic pairs their means: what is independent of each other.
-    pub means: Vec<Vec<f64>>,
+    pub means: Vec<KnownValues>,
     /// How many of the values in a row belong together.
     pub group: usize,
 }
 
-/// Names of points, with how many of their replications were cut off.
-type Points = Vec<(String, u64)>;
-
 impl Figures {
-    fn new(metric: String, unit: Unit, main: bool, values: Vec<Vec<f64>>, group: usize) -> Self {
-        let means = values.iter().map(|values| group_means(values, group)).collect();
+    fn new(metric: String, unit: Unit, main: bool, values: Vec<KnownValues>, group: usize) -> Self {
+        let means = values.iter().map(|values| values.group_means(group)).collect();
         Self { metric, unit, main, values, means, group }
     }
 }
@@ -93,11 +90,10 @@ impl Side {
         let group = scenario.run.group() as usize;
         let figures = |&column: &usize| {
             let MetricColumn { name, metric, .. } = &columns[column];
-            let values = points.iter().map(|&point| kept.values(point, column).to_vec()).collect();
+            let values = points.iter().map(|&point| kept.known(point, column)).collect();
             Figures::new(name.clone(), metric.unit, main.contains(&column), values, group)
         };
-        let name =
-            |&point: &usize| (scenario.points[point].configuration.clone(), kept.cut_off(point));
+        let name = |&point: &usize| scenario.points[point].configuration.clone();
         Ok(Self {
             figures: needed.iter().map(figures).collect(),
             points: points.iter().map(name).collect(),
@@ -127,7 +123,7 @@ impl Side {
         let mut columns: Vec<_> = all().filter(|column| names.contains(&column.name)).collect();
         columns.sort_by_key(|column| names.iter().position(|name| *name == column.name));
         let figures = columns.into_iter().map(|column| {
-            let of = |point: &HashMap<String, Vec<f64>>| {
+            let of = |point: &HashMap<String, KnownValues>| {
                 point.get(&column.name).cloned().unwrap_or_default()
             };
             let (name, main) = (column.name.clone(), main.contains(&column.name));
@@ -143,10 +139,7 @@ impl Side {
         };
         Ok(Self {
             figures: figures.collect(),
-            points: points
-                .iter()
-                .map(|p| (p.configuration.clone(), count(p, Status::is_cut_off)))
-                .collect(),
+            points: points.iter().map(|point| point.configuration.clone()).collect(),
             seed: seed.and_then(|seed| seed_of(resolved, seed, &text("seed_scheme"))),
             failed: points.iter().map(|point| count(point, Status::is_failure)).sum(),
             version: text("convsim"),
@@ -162,12 +155,7 @@ impl Side {
 
     /// Names of the points.
     pub fn names(&self) -> Vec<String> {
-        self.points.iter().map(|(name, _)| name.clone()).collect()
-    }
-
-    /// How many replications of the point number `point` were cut off.
-    pub fn cut_off(&self, point: usize) -> u64 {
-        self.points.get(point).map_or(0, |(_, cut)| *cut)
+        self.points.clone()
     }
 
     /// The figures of a metric.

@@ -104,7 +104,8 @@ impl Model for Orchagent {
     }
 
     fn converged(&self) -> bool {
-        self.flaps.is_over() && self.traffic.is_settled() && !self.table.has_work()
+        let programs_routes = self.table.has_work() || self.programmer.is_busy();
+        self.flaps.is_over() && self.traffic.is_settled() && !programs_routes
     }
 
     fn measure(&self, end: SimTime, figures: &mut [f64]) {

@@ -55,6 +55,7 @@ impl Orchagent {
         trace.left(component, "notifications waiting", self.notifications.len() as u64);
         trace.left(component, "requests waiting for syncd", self.syncd.requests.len() as u64);
         trace.left(component, "updates of routes waiting", self.table.backlog());
+        trace.left(component, "updates of routes in the batch under way", self.programmer.left());
         trace.left(component, "updates of routes on their way from FRR", self.table.to_come());
         trace.left(component, "changes of links to come", self.flaps.left() as u64);
     }

@@ -163,6 +163,16 @@ impl Programmer {
         if self.done < self.entries.len() { self.next_bulk(around) } else { self.publish(around) }
     }
 
+    /// True while a batch is under way.
+    pub fn is_busy(&self) -> bool {
+        self.phase != Phase::Idle
+    }
+
+    /// Entries of the batch under way that are not programmed yet.
+    pub fn left(&self) -> u64 {
+        if self.is_busy() { (self.entries.len() - self.done) as u64 } else { 0 }
+    }
+
     /// True while a bulk call of this batch keeps syncd busy.
     pub fn is_in_bulk(&self) -> bool {
         matches!(self.phase, Phase::Bulk(_))

@@ -69,6 +69,10 @@ fn in_words(scale: Scale, estimate: Estimate) -> String {
             return format!("at least {}", bound(estimate.interval.low));
         }
         Sense::AtLeast => return format!("at least {}", bound(estimate.value)),
+        Sense::AtMost if estimate.interval.high.is_finite() => {
+            return format!("at most {}", bound(estimate.interval.high));
+        }
+        Sense::AtMost => return format!("at most {}", bound(estimate.value)),
         Sense::SoFar => return format!("{} until it was cut off", bound(estimate.value)),
     }
     scale.in_unit(estimate, if scale.symbol() == "1/s" { "per second" } else { scale.symbol() })

@@ -31,6 +31,7 @@ pub fn sign(drawing: &mut Drawing, (x, y): Place, sense: Sense) {
     let sign = match sense {
         Sense::Whole => return,
         Sense::AtLeast => "↑",
+        Sense::AtMost => "↓",
         Sense::SoFar => "~",
     };
     drawing.text((x, y - 11.0), sign.to_owned(), INK, Align::Centre);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Searched, SolveReport, meets_text};
 use crate::experiment::solve::{Answer, Goal, Probe, Shape, Step};
-use crate::statistics::Estimate;
+use crate::statistics::{Estimate, Sense};
 
 /// Version of the format.
 const VERSION: u32 = 1;
@@ -77,8 +77,17 @@ fn step(searched: &Searched<'_>, step: &Step) -> Value {
     })
 }
 
-/// A figure with its interval; `null` for what is not finite.
+/// A figure with its interval, and what it says where it is not the figure itself; `null` for what
+/// is not finite.
 pub(in crate::report) fn estimate(estimate: Estimate) -> Value {
     let interval = estimate.interval;
-    json!({ "value": estimate.value, "low": interval.low, "high": interval.high })
+    let mut document =
+        json!({ "value": estimate.value, "low": interval.low, "high": interval.high });
+    match estimate.sense {
+        Sense::Whole => {}
+        Sense::AtLeast => document["sense"] = "at_least".into(),
+        Sense::AtMost => document["sense"] = "at_most".into(),
+        Sense::SoFar => document["sense"] = "so_far".into(),
+    }
+    document
 }

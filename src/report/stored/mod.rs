@@ -15,7 +15,9 @@ use super::summary_json::VERSION;
 use super::timeline::{self, Record};
 use crate::engine::SimDuration;
 use crate::experiment::Status;
+use crate::experiment::bounds::KnownValues;
 use crate::experiment::comparison::{self, Pairing, Sides};
+use crate::experiment::known::Known;
 use crate::models::Unit;
 use crate::quantities::duration::parse_duration;
 use crate::statistics::Estimate;
@@ -24,6 +26,7 @@ use crate::statistics::paired::Contrast;
 
 pub use summary::{
     Figure, StoredColumn, StoredExpectation, StoredPoint, StoredRecorded, StoredSummary,
+    StoredWhenCut,
 };
 
 /// The results of one scenario.
@@ -42,13 +45,14 @@ pub struct Stored {
     pub record: Option<Record>,
 }
 
-/// Whose figures are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
-    /// All replications.
-    All,
-    /// Those that were not cut off.
-    Complete,
+/// The figures of a metric at a point, by replication.
+#[derive(Clone, Debug, Default)]
+struct Column {
+    /// As they are in the file, those of replications that were cut off so far; NaN where there is
+    /// none.
+    values: Vec<f64>,
+    /// What they say of the whole.
+    known: KnownValues,
 }
 
 impl Stored {
@@ -92,20 +96,16 @@ impl Stored {
                 names.push(recorded.metric.clone());
             }
         }
-        let read = |of| {
-            let rows = stored.read_rows(&path, &names, of);
-            rows.map_err(|error| StoredError { path: path.clone(), reason: error.to_string() })
-        };
-        let values = read(Of::All)?;
-        let complete =
-            stored.summary.points.iter().any(StoredPoint::is_cut).then(|| read(Of::Complete));
-        stored.complete = complete.transpose()?;
-        stored.values = values;
+        let rows = stored.read_rows(&path, &names);
+        let rows = rows.map_err(|error| StoredError { path, reason: error.to_string() })?;
+        let is_cut = stored.summary.points.iter().any(StoredPoint::is_cut);
+        stored.complete = is_cut.then(|| of_each(&rows, |column| column.known.exact.clone()));
+        stored.values = of_each(&rows, |column| column.values.clone());
         Ok(stored)
     }
 
-    /// From `results.csv` in the same `folder`, for each point, the figures of `metrics` by
-    /// replication: NaN where a replication was cut off.
+    /// From `results.csv` in the same `folder`, for each point, what is known of the figures of
+    /// `metrics`.
     ///
     /// # Errors
     /// A file that is not there or not of this version's format.
@@ -113,10 +113,11 @@ impl Stored {
         &self,
         folder: &Path,
         metrics: &[String],
-    ) -> Result<Vec<HashMap<String, Vec<f64>>>, StoredError> {
+    ) -> Result<Vec<HashMap<String, KnownValues>>, StoredError> {
         let path = folder.join("results.csv");
-        let rows = self.read_rows(&path, metrics, Of::Complete);
-        rows.map_err(|error| StoredError { path, reason: error.to_string() })
+        let rows = self.read_rows(&path, metrics);
+        let rows = rows.map_err(|error| StoredError { path, reason: error.to_string() })?;
+        Ok(of_each(&rows, |column| column.known.clone()))
     }
 
     /// The metrics of the main table: those the scenario names, else the headline ones.
@@ -188,6 +189,7 @@ impl Stored {
         let [one, other] =
             [second, first].map(|point| figures(point).map_or(&[][..], Vec::as_slice));
         let of = |first: &[f64], second: &[f64], size: usize| {
+            let (first, second) = (&KnownValues::exactly(first), &KnownValues::exactly(second));
             let sides = Sides { metric, unit, first, second, groups: [size; 2] };
             comparison::contrasted(&sides, pairing, contrast, self.summary.confidence)
         };
@@ -236,8 +238,7 @@ impl Stored {
         &self,
         path: &Path,
         metrics: &[String],
-        of: Of,
-    ) -> Result<Vec<HashMap<String, Vec<f64>>>, csv::Error> {
+    ) -> Result<Vec<HashMap<String, Column>>, csv::Error> {
         let mut reader = csv::Reader::from_path(path)?;
         let heading = reader.headers()?.clone();
         let place = |name: &str| heading.iter().position(|column| column == name);
@@ -253,14 +254,13 @@ impl Stored {
         let horizon = horizon.map_or(f64::INFINITY, SimDuration::as_seconds);
         // What had converged may have gone on until then.
         let at_the_end = |end: &str| end.parse().is_ok_and(|end: f64| end >= horizon);
-        let cut_off: Vec<&str> =
-            Status::ALL.iter().filter(|status| status.is_cut_off()).map(|of| of.name()).collect();
-        let final_with = |name: &str| {
-            let column = self.summary.columns.iter().find(|column| column.name == name)?;
-            place(column.final_with.as_deref()?)
-        };
-        let columns: Vec<(usize, &str)> =
-            metrics.iter().filter_map(|name| Some((place(name)?, name.as_str()))).collect();
+        let columns: Vec<Cell<'_>> = metrics
+            .iter()
+            .filter_map(|name| {
+                let stored = self.summary.columns.iter().find(|column| column.name == *name);
+                Cell::new(name, stored, place)
+            })
+            .collect();
         let points: HashMap<(&str, &str), usize> = self
             .summary
             .points
@@ -269,12 +269,12 @@ impl Stored {
             .map(|(index, point)| ((point.id.as_str(), point.configuration.as_str()), index))
             .collect();
         let most = |point: &StoredPoint| point.replications as usize;
-        let mut values: Vec<Vec<Vec<f64>>> = self
-            .summary
-            .points
-            .iter()
-            .map(|point| vec![vec![f64::NAN; most(point)]; columns.len()])
-            .collect();
+        let none = |point: &StoredPoint| {
+            let none = vec![f64::NAN; most(point)];
+            Column { known: KnownValues::exactly(&none), values: none }
+        };
+        let mut values: Vec<Vec<Column>> =
+            self.summary.points.iter().map(|point| vec![none(point); columns.len()]).collect();
         let mut rows = vec![0; self.summary.points.len()];
         let mut row = csv::StringRecord::new();
         while reader.read_record(&mut row)? {
@@ -286,21 +286,37 @@ impl Stored {
                 return Err(csv::Error::from(io::Error::other(text)));
             };
             rows[point] += 1;
-            let cut = of == Of::Complete
-                && (cut_off.contains(&&row[status_column]) || at_the_end(&row[end_column]));
-            for (kept, (column, name)) in values[point].iter_mut().zip(&columns) {
-                let is_final = || final_with(name).is_some_and(|column| !row[column].is_empty());
-                if cut && !is_final() {
-                    continue;
-                }
-                let cell = &row[*column];
-                match (kept.get_mut(replication), cell.parse()) {
-                    (Some(kept), Ok(figure)) => *kept = figure,
-                    (_, Err(_)) if !cell.is_empty() => {
+            let status = Status::ALL.into_iter().find(|of| of.name() == &row[status_column]);
+            let goes_on = status == Some(Status::Converged) && at_the_end(&row[end_column]);
+            let is_cut = goes_on || status.is_some_and(Status::is_cut_off);
+            for (kept, column) in values[point].iter_mut().zip(&columns) {
+                let cell = &row[column.place];
+                let figure = match cell.parse() {
+                    Ok(figure) => figure,
+                    Err(_) if cell.is_empty() => f64::NAN,
+                    Err(_) => {
+                        let name = column.name;
                         let text = format!("{name} is \"{cell}\" in a row, which is no number");
                         return Err(csv::Error::from(io::Error::other(text)));
                     }
-                    _ => {}
+                };
+                let known = match status {
+                    Some(status) if status.is_failure() => Known::NONE,
+                    _ if is_cut && !column.is_final(&row) => {
+                        let end = row[end_column].parse().unwrap_or(f64::NAN);
+                        column.when_cut(&row, figure, end)
+                    }
+                    // At rest: a time that had not come about never will.
+                    Some(Status::NotConverged)
+                        if figure.is_nan() && column.unit == Unit::Seconds =>
+                    {
+                        f64::INFINITY.into()
+                    }
+                    _ => figure.into(),
+                };
+                if replication < kept.values.len() {
+                    kept.values[replication] = figure;
+                    kept.known.set(replication, known);
                 }
             }
         }
@@ -313,8 +329,77 @@ impl Stored {
                 return Err(csv::Error::from(io::Error::other(text)));
             }
         }
-        let name = |(values, (_, name)): (Vec<f64>, &(usize, &str))| ((*name).to_owned(), values);
+        let name = |(values, cell): (Column, &Cell<'_>)| (cell.name.to_owned(), values);
         Ok(values.into_iter().map(|v| v.into_iter().zip(&columns).map(name).collect()).collect())
+    }
+}
+
+/// Of each point, of each metric, what `of` gives.
+fn of_each<T>(
+    points: &[HashMap<String, Column>],
+    of: impl Fn(&Column) -> T,
+) -> Vec<HashMap<String, T>> {
+    let one = |point: &HashMap<String, Column>| {
+        point.iter().map(|(name, column)| (name.clone(), of(column))).collect()
+    };
+    points.iter().map(one).collect()
+}
+
+/// Where a metric stands in a row, and what tells whether it is that of the whole.
+struct Cell<'n> {
+    name: &'n str,
+    place: usize,
+    unit: Unit,
+    final_with: Option<usize>,
+    /// Whether it can only grow.
+    grows: bool,
+    /// Since when a time has gone by that has not come about.
+    since: Since,
+}
+
+enum Since {
+    /// Nothing is known of it.
+    Nothing,
+    /// The start of the replication.
+    Start,
+    /// The instant in this column.
+    At(usize),
+}
+
+impl<'n> Cell<'n> {
+    fn new(
+        name: &'n str,
+        column: Option<&StoredColumn>,
+        place: impl Fn(&str) -> Option<usize>,
+    ) -> Option<Self> {
+        let when_cut = column.and_then(|column| column.when_cut.as_ref());
+        let since = match when_cut {
+            Some(StoredWhenCut::GrowsFromStart) => Since::Start,
+            Some(StoredWhenCut::GrowsSince(name)) => place(name).map_or(Since::Nothing, Since::At),
+            Some(StoredWhenCut::Grows) | None => Since::Nothing,
+        };
+        let final_with = column.and_then(|column| place(column.final_with.as_deref()?));
+        let grows = when_cut.is_some();
+        // A plain ratio has the same symbol as a count, and may be anything.
+        let unit = match column.map_or(Unit::Count, StoredColumn::unit) {
+            Unit::Count if !grows => Unit::Ratio,
+            unit => unit,
+        };
+        Some(Self { name, place: place(name)?, unit, final_with, grows, since })
+    }
+
+    fn is_final(&self, row: &csv::StringRecord) -> bool {
+        self.final_with.is_some_and(|column| !row[column].is_empty())
+    }
+
+    /// What a replication says that was cut off at `end` with `figure`.
+    fn when_cut(&self, row: &csv::StringRecord, figure: f64, end: f64) -> Known {
+        let since = match self.since {
+            Since::Nothing => f64::NAN,
+            Since::Start => 0.0,
+            Since::At(column) => row[column].parse().unwrap_or(f64::NAN),
+        };
+        Known::cut(self.unit, figure, self.grows.then_some(end - since))
     }
 }
 

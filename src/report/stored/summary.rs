@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{value_text, words};
@@ -58,6 +58,23 @@ pub struct StoredColumn {
     /// when the replication was cut off.
     #[serde(default)]
     pub(super) final_with: Option<String>,
+    /// What its figure says of the whole when the replication was cut off; `None` if nothing.
+    #[serde(default)]
+    pub(super) when_cut: Option<StoredWhenCut>,
+}
+
+/// What the figure of a replication that was cut off says of the whole, see
+/// [`WhenCut`](crate::models::WhenCut).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoredWhenCut {
+    /// It is at least that much.
+    Grows,
+    /// The same; a time that has not come about is at least as long as the replication.
+    GrowsFromStart,
+    /// The same; a time that has not come about is at least as long as the replication after the
+    /// instant in this column, in seconds.
+    GrowsSince(String),
 }
 
 /// A point.
@@ -175,6 +192,7 @@ enum StoredSense {
     #[default]
     Whole,
     AtLeast,
+    AtMost,
     SoFar,
 }
 
@@ -183,6 +201,7 @@ impl From<StoredSense> for Sense {
         match stored {
             StoredSense::Whole => Self::Whole,
             StoredSense::AtLeast => Self::AtLeast,
+            StoredSense::AtMost => Self::AtMost,
             StoredSense::SoFar => Self::SoFar,
         }
     }
